@@ -1,0 +1,212 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// The major types of RFC 8949, section 3.1.
+const (
+	majorBytes = 2
+	majorText  = 3
+	majorArray = 4
+	majorMap   = 5
+	majorOther = 7
+)
+
+// indefinite is the additional information of a length to be ended by a break.
+const (
+	indefinite = 31
+	breakByte  = 0xff
+)
+
+var errDuplicateKey = errors.New("decode CBOR: a map key occurs twice")
+
+// Canonical re-encodes one item deterministically. It builds no tree: memory
+// stays within a few times the input, whatever the input announces.
+func (d Decoder) Canonical(raw []byte) ([]byte, error) {
+	if err := d.mode.Wellformed(raw); err != nil {
+		return nil, fmt.Errorf("decode CBOR: %w", err)
+	}
+	w := rewriter{in: raw, out: make([]byte, 0, len(raw))}
+	if err := w.item(); err != nil {
+		return nil, err
+	}
+	return w.out, nil
+}
+
+// rewriter copies one well-formed item from in to out.
+type rewriter struct{ in, out []byte }
+
+func (w *rewriter) item() error {
+	start := w.in
+	major, info, arg := w.head()
+	switch major {
+	case majorBytes, majorText:
+		return w.str(major, info, arg)
+	case majorArray:
+		return w.array(info, arg)
+	case majorMap:
+		return w.dict(info, arg)
+	case majorOther:
+		return w.simple(start[:len(start)-len(w.in)], info)
+	default:
+		w.out = appendHead(w.out, major, arg)
+		return nil
+	}
+}
+
+// head takes the initial byte and its argument off the input.
+func (w *rewriter) head() (major, info byte, arg uint64) {
+	major, info = w.in[0]>>5, w.in[0]&0x1f
+	w.in = w.in[1:]
+	if info < 24 || info == indefinite {
+		return major, info, uint64(info)
+	}
+	n := 1 << (info - 24)
+	for _, b := range w.in[:n] {
+		arg = arg<<8 | uint64(b)
+	}
+	w.in = w.in[n:]
+	return major, info, arg
+}
+
+func (w *rewriter) str(major, info byte, n uint64) error {
+	if info != indefinite {
+		w.out = appendHead(w.out, major, n)
+		return w.chunk(major, n)
+	}
+	start := len(w.out)
+	for !w.ended() {
+		_, _, n := w.head()
+		if err := w.chunk(major, n); err != nil {
+			return err
+		}
+	}
+	w.prefix(start, major, uint64(len(w.out)-start))
+	return nil
+}
+
+func (w *rewriter) chunk(major byte, n uint64) error {
+	s := w.in[:n]
+	if major == majorText && !utf8.Valid(s) {
+		return errors.New("decode CBOR: text is not UTF-8")
+	}
+	w.out, w.in = append(w.out, s...), w.in[n:]
+	return nil
+}
+
+func (w *rewriter) array(info byte, n uint64) error {
+	start := len(w.out)
+	count, err := w.each(info, n, w.item)
+	w.prefix(start, majorArray, count)
+	return err
+}
+
+// pair is where one map entry stands in the output.
+type pair struct{ key, value, end uint32 }
+
+func (w *rewriter) dict(info byte, n uint64) error {
+	var pairs []pair
+	start := len(w.out)
+	count, err := w.each(info, n, func() error {
+		p := pair{key: uint32(len(w.out))}
+		if err := w.item(); err != nil {
+			return err
+		}
+		p.value = uint32(len(w.out))
+		err := w.item()
+		p.end = uint32(len(w.out))
+		pairs = append(pairs, p)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.sort(start, pairs); err != nil {
+		return err
+	}
+	w.prefix(start, majorMap, count)
+	return nil
+}
+
+// sort puts the entries from start on into the bytewise order of their keys.
+func (w *rewriter) sort(start int, pairs []pair) error {
+	byKey := func(a, b pair) int { return bytes.Compare(w.out[a.key:a.value], w.out[b.key:b.value]) }
+	ordered := slices.IsSortedFunc(pairs, byKey)
+	slices.SortFunc(pairs, byKey)
+	for i := 1; i < len(pairs); i++ {
+		if byKey(pairs[i-1], pairs[i]) == 0 {
+			return errDuplicateKey
+		}
+	}
+	if ordered {
+		return nil
+	}
+	old := slices.Clone(w.out[start:])
+	w.out = w.out[:start]
+	for _, p := range pairs {
+		w.out = append(w.out, old[int(p.key)-start:int(p.end)-start]...)
+	}
+	return nil
+}
+
+// each calls f for every member of a container and counts them.
+func (w *rewriter) each(info byte, n uint64, f func() error) (count uint64, err error) {
+	for info == indefinite && !w.ended() || info != indefinite && count < n {
+		if err := f(); err != nil {
+			return count, err
+		}
+		count++
+	}
+	return count, nil
+}
+
+func (w *rewriter) ended() bool {
+	if w.in[0] != breakByte {
+		return false
+	}
+	w.in = w.in[1:]
+	return true
+}
+
+// simple copies null, booleans and the like, and shortens floats.
+func (w *rewriter) simple(item []byte, info byte) error {
+	if info < 25 {
+		w.out = append(w.out, item...)
+		return nil
+	}
+	var f float64
+	if err := standard.mode.Unmarshal(item, &f); err != nil {
+		return fmt.Errorf("decode CBOR: %w", err)
+	}
+	b, err := Marshal(f)
+	w.out = append(w.out, b...)
+	return err
+}
+
+// prefix inserts a head whose argument is known only after its content.
+func (w *rewriter) prefix(at int, major byte, arg uint64) {
+	w.out = slices.Insert(w.out, at, appendHead(nil, major, arg)...)
+}
+
+// appendHead writes a head in its shortest form.
+func appendHead(b []byte, major byte, arg uint64) []byte {
+	m := major << 5
+	switch {
+	case arg < 24:
+		return append(b, m|byte(arg))
+	case arg < 1<<8:
+		return append(b, m|24, byte(arg))
+	case arg < 1<<16:
+		return binary.BigEndian.AppendUint16(append(b, m|25), uint16(arg))
+	case arg < 1<<32:
+		return binary.BigEndian.AppendUint32(append(b, m|26), uint32(arg))
+	default:
+		return binary.BigEndian.AppendUint64(append(b, m|27), arg)
+	}
+}

@@ -1,0 +1,86 @@
+package codec
+
+import (
+	"fmt"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// The bounds of section A.1 on foreign CBOR.
+const (
+	MaxLevels   = 32
+	MaxElements = 131_072
+)
+
+// RawMessage is one CBOR item kept as it was written.
+type RawMessage = cbor.RawMessage
+
+var (
+	encoder = must(encOptions().EncMode())
+	// standard decodes anything the protocol allows.
+	standard = NewDecoder(MaxElements)
+)
+
+func encOptions() cbor.EncOptions {
+	o := cbor.CoreDetEncOptions()
+	o.NaNConvert = cbor.NaNConvertReject
+	o.InfConvert = cbor.InfConvertReject
+	o.TagsMd = cbor.TagsForbidden
+	return o
+}
+
+// Marshal encodes v in the core deterministic form of RFC 8949, section 4.2.1.
+// A nil slice is written as null, as the reference does.
+func Marshal(v any) ([]byte, error) {
+	b, err := encoder.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode CBOR: %w", err)
+	}
+	return b, nil
+}
+
+// Unmarshal decodes exactly one item into v under the limits of section A.1.
+// Unknown integer keys are ignored and null reads as empty.
+func Unmarshal(data []byte, v any) error { return standard.Unmarshal(data, v) }
+
+// Canonical re-encodes one CBOR item deterministically.
+func Canonical(raw []byte) ([]byte, error) { return standard.Canonical(raw) }
+
+// Decoder decodes CBOR whose containers have a bound of their own. A list of
+// one-byte items grows by the size of its Go element, so a small object read
+// from a stranger gets a small bound.
+type Decoder struct{ mode cbor.DecMode }
+
+// NewDecoder makes a decoder that refuses containers of more elements.
+func NewDecoder(elements int) Decoder {
+	return Decoder{must(cbor.DecOptions{
+		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
+		MaxNestedLevels:   MaxLevels,
+		MaxArrayElements:  elements,
+		MaxMapPairs:       elements,
+		TagsMd:            cbor.TagsForbidden,
+		FieldNameMatching: cbor.FieldNameMatchingCaseSensitive,
+		NaN:               cbor.NaNDecodeForbidden,
+		Inf:               cbor.InfDecodeForbidden,
+	}.DecMode())}
+}
+
+// Unmarshal decodes exactly one item into v.
+func (d Decoder) Unmarshal(data []byte, v any) error {
+	// The library skips members it does not know without looking for repeated
+	// keys or broken text inside them; the canonical walk looks everywhere.
+	if _, err := d.Canonical(data); err != nil {
+		return err
+	}
+	if err := d.mode.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("decode CBOR: %w", err)
+	}
+	return nil
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err) // options are constants
+	}
+	return v
+}

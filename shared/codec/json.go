@@ -1,0 +1,143 @@
+package codec
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxJSONDepth bounds nested containers, as section H.3 says.
+const MaxJSONDepth = 128
+
+// UnmarshalJSON decodes JSON that every reader reads alike: no repeated name,
+// no two names equal under Unicode case folding, valid UTF-8, bounded depth.
+// Names match exactly; unknown members are ignored.
+func UnmarshalJSON(data []byte, v any) error {
+	if err := walkJSON(data, &walker{twins: true}); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
+}
+
+// CanonicalJSON writes I-JSON in the form of RFC 8785.
+func CanonicalJSON(data []byte) ([]byte, error) {
+	if err := CheckIJSON(data); err != nil {
+		return nil, err
+	}
+	v := jsontext.Value(bytes.Clone(data))
+	if err := v.Canonicalize(); err != nil {
+		return nil, fmt.Errorf("canonical JSON: %w", err)
+	}
+	return v, nil
+}
+
+// CheckIJSON refuses what section H.3 keeps out of signed JSON: repeated
+// names, broken UTF-8, lone surrogates, noncharacters, numbers outside
+// binary64, more than 128 nested containers.
+func CheckIJSON(data []byte) error { return walkJSON(data, &walker{ijson: true}) }
+
+// CheckNames refuses two names of one object that are equal under Unicode
+// simple case folding: a lax reader would take one for the other.
+func CheckNames(data []byte) error { return walkJSON(data, &walker{twins: true}) }
+
+type walker struct {
+	ijson, twins bool
+	names        [][]string // folded names of the open objects
+}
+
+func walkJSON(data []byte, w *walker) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(data))
+	for {
+		t, err := d.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return oneValue(d)
+		}
+		if err != nil {
+			return fmt.Errorf("decode JSON: %w", err)
+		}
+		if d.StackDepth() > MaxJSONDepth {
+			return fmt.Errorf("decode JSON: nested deeper than %d", MaxJSONDepth)
+		}
+		if err := w.token(d, t); err != nil {
+			return err
+		}
+	}
+}
+
+func oneValue(d *jsontext.Decoder) error {
+	if _, n := d.StackIndex(0); n != 1 {
+		return errors.New("decode JSON: not exactly one value")
+	}
+	return nil
+}
+
+func (w *walker) token(d *jsontext.Decoder, t jsontext.Token) error {
+	switch t.Kind() {
+	case '0':
+		return w.number(t.String())
+	case '"':
+		return w.str(d, t.String())
+	case '{':
+		w.names = append(w.names, nil)
+	case '}':
+		last := len(w.names) - 1
+		err := distinct(w.names[last])
+		w.names = w.names[:last]
+		return err
+	}
+	return nil
+}
+
+func (w *walker) number(s string) error {
+	if !w.ijson {
+		return nil
+	}
+	if _, err := strconv.ParseFloat(s, 64); err != nil {
+		return errors.New("decode JSON: number outside binary64")
+	}
+	return nil
+}
+
+func (w *walker) str(d *jsontext.Decoder, s string) error {
+	if w.ijson && strings.ContainsFunc(s, nonCharacter) {
+		return errors.New("decode JSON: text holds a Unicode noncharacter")
+	}
+	kind, n := d.StackIndex(d.StackDepth())
+	if isName := kind == '{' && n%2 == 1; w.twins && isName {
+		last := len(w.names) - 1
+		w.names[last] = append(w.names[last], strings.Map(fold, s))
+	}
+	return nil
+}
+
+func distinct(names []string) error {
+	slices.Sort(names)
+	for i := 1; i < len(names); i++ {
+		if names[i] == names[i-1] {
+			return fmt.Errorf("decode JSON: two names differ in case only: %.64q", names[i])
+		}
+	}
+	return nil
+}
+
+// fold maps a character to the smallest one it is equal to under simple case
+// folding, so that K, k and the Kelvin sign are one.
+func fold(r rune) rune {
+	least := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		least = min(least, next)
+	}
+	return least
+}
+
+func nonCharacter(r rune) bool {
+	return r >= 0xfdd0 && r <= 0xfdef || r&0xfffe == 0xfffe
+}
