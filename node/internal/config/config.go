@@ -1,0 +1,170 @@
+// Package config is the one file in which an operator says what the node
+// serves, to whom and within which limits. It is strict: a key that is not
+// known, or not built yet, refuses the start, because a limit that is silently
+// ignored opens what it was meant to close.
+//
+// The file belongs to the operator. The program changes single members of it
+// (Update) and leaves every other byte as it was.
+package config
+
+import (
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// FileName is the file's name in the data folder.
+const FileName = "config.json"
+
+// Config is the whole file, defaults filled in.
+type Config struct {
+	HubURL          string   `json:"hub_url"`
+	Name            string   `json:"name"`
+	Tags            []string `json:"tags"`
+	Profile         Profile  `json:"profile"`
+	Inbound         Inbound  `json:"inbound"`
+	Modules         Modules  `json:"modules"`
+	NoResponseAfter Duration `json:"no_response_after"`
+}
+
+// Profile is what the operator says of the node in words of his own. The
+// summary is also the description on the node's card.
+type Profile struct {
+	Summary string `json:"summary"`
+	Readme  string `json:"readme"`
+	Pricing string `json:"pricing"`
+}
+
+// Policy decides about delegations of peers on no list.
+type Policy string
+
+// The policies of this build. The approval queue is not one of them yet.
+const (
+	Closed Policy = "closed"
+	Open   Policy = "open"
+)
+
+// Inbound says who may call.
+type Inbound struct {
+	Policy             Policy             `json:"policy"`
+	PublicCapabilities []PublicCapability `json:"public_capabilities"`
+}
+
+// PublicCapability opens one id to everybody, within limits (wire 2, L.2).
+type PublicCapability struct {
+	ID                string `json:"id"`
+	PerCallerPerMin   int    `json:"per_caller_per_min"`
+	PerCallerPerDay   int    `json:"per_caller_per_day"`
+	GlobalPerMin      int    `json:"global_per_min"`
+	MaxInflight       int    `json:"max_inflight"`
+	PerCallerInflight int    `json:"per_caller_inflight"`
+	MaxArgsBytes      int    `json:"max_args_bytes"`
+}
+
+// DefaultPublic is a public capability of which nothing but the id was said.
+func DefaultPublic(id string) PublicCapability {
+	return PublicCapability{
+		ID: id, PerCallerPerMin: 60, PerCallerPerDay: 2000, GlobalPerMin: 1200,
+		MaxInflight: 16, PerCallerInflight: 1, MaxArgsBytes: 4096,
+	}
+}
+
+// UnmarshalJSONFrom fills the defaults in first, so that a limit written as 0
+// stays 0 and is refused, rather than turning into the default.
+func (p *PublicCapability) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	type plain PublicCapability
+	*p = DefaultPublic("")
+	return json.UnmarshalDecode(d, (*plain)(p))
+}
+
+// Modules are the provider modules of this build, by name.
+type Modules struct {
+	Service *Service `json:"service"`
+}
+
+// Service maps capability ids to programs on this machine.
+type Service struct {
+	AllowTCP     bool                `json:"allow_tcp"`
+	TokenFile    string              `json:"token_file"`
+	TimeoutMS    int64               `json:"timeout_ms"`
+	Capabilities []ServiceCapability `json:"capabilities"`
+}
+
+// ServiceCapability is one id and the program that answers it. TimeoutMS and
+// TokenFile override those of the module where they are set.
+type ServiceCapability struct {
+	ID          string   `json:"id"`
+	URL         string   `json:"url"`
+	Price       uint64   `json:"price"`
+	Description string   `json:"description"`
+	Name        string   `json:"name"`
+	Tags        []string `json:"tags"`
+	Examples    []string `json:"examples"`
+	InputModes  []string `json:"input_modes"`
+	OutputModes []string `json:"output_modes"`
+	TimeoutMS   int64    `json:"timeout_ms"`
+	TokenFile   string   `json:"token_file"`
+}
+
+// DefaultTimeout bounds one call of a service program.
+const DefaultTimeout = 2 * time.Minute
+
+// DefaultNoResponse is how long a task waits for a first sign of life (L.9).
+const DefaultNoResponse = 15 * time.Minute
+
+// Default is the configuration of a node that has no file: closed, nothing
+// public, nothing served.
+func Default() *Config {
+	return &Config{
+		Inbound:         Inbound{Policy: Closed},
+		NoResponseAfter: Duration(DefaultNoResponse),
+	}
+}
+
+// Public finds the public capability with exactly this id.
+func (c *Config) Public(id string) (PublicCapability, bool) {
+	for _, p := range c.Inbound.PublicCapabilities {
+		if p.ID == id {
+			return p, true
+		}
+	}
+	return PublicCapability{}, false
+}
+
+// Limit is how long one call of the capability may take.
+func (s *Service) Limit(c ServiceCapability) time.Duration {
+	for _, ms := range []int64{c.TimeoutMS, s.TimeoutMS} {
+		if ms > 0 {
+			return time.Duration(ms) * time.Millisecond
+		}
+	}
+	return DefaultTimeout
+}
+
+// Token is the file with the bearer token for the capability, "" for none.
+func (s *Service) Token(c ServiceCapability) string {
+	if c.TokenFile != "" {
+		return c.TokenFile
+	}
+	return s.TokenFile
+}
+
+// Duration is written as in "15m"; "0" switches the limit off.
+type Duration time.Duration
+
+var errDuration = errors.New(`want a duration such as "15m", or "0" for none`)
+
+// UnmarshalText reads the form of time.ParseDuration.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil || v < 0 {
+		return errDuration
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalText writes what UnmarshalText reads.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
