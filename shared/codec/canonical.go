@@ -32,17 +32,36 @@ func (d Decoder) Canonical(raw []byte) ([]byte, error) {
 	if err := d.mode.Wellformed(raw); err != nil {
 		return nil, fmt.Errorf("decode CBOR: %w", err)
 	}
-	w := rewriter{in: raw, out: make([]byte, 0, len(raw))}
+	w := rewriter{in: raw, out: make([]byte, 0, len(raw)), limit: d.items}
 	if err := w.item(); err != nil {
 		return nil, err
 	}
 	return w.out, nil
 }
 
+// check refuses what Canonical refuses and writes nothing but the keys it has
+// to compare: a sealed message of 96 MiB is looked at where it lies.
+func (d Decoder) check(raw []byte) error {
+	if err := d.mode.Wellformed(raw); err != nil {
+		return fmt.Errorf("decode CBOR: %w", err)
+	}
+	w := rewriter{in: raw, limit: d.items, checking: true}
+	return w.item()
+}
+
 // rewriter copies one well-formed item from in to out.
-type rewriter struct{ in, out []byte }
+type rewriter struct {
+	in, out  []byte
+	items    int
+	limit    int  // of items, 0 for none
+	checking bool // only keys are written
+	inKey    int
+}
 
 func (w *rewriter) item() error {
+	if w.items++; w.limit > 0 && w.items > w.limit {
+		return fmt.Errorf("decode CBOR: more than %d items", w.limit)
+	}
 	start := w.in
 	major, info, arg := w.head()
 	switch major {
@@ -55,7 +74,7 @@ func (w *rewriter) item() error {
 	case majorOther:
 		return w.simple(start[:len(start)-len(w.in)], info)
 	default:
-		w.out = appendHead(w.out, major, arg)
+		w.out = AppendHead(w.out, major, arg)
 		return nil
 	}
 }
@@ -77,7 +96,7 @@ func (w *rewriter) head() (major, info byte, arg uint64) {
 
 func (w *rewriter) str(major, info byte, n uint64) error {
 	if info != indefinite {
-		w.out = appendHead(w.out, major, n)
+		w.out = AppendHead(w.out, major, n)
 		return w.chunk(major, n)
 	}
 	start := len(w.out)
@@ -96,7 +115,10 @@ func (w *rewriter) chunk(major byte, n uint64) error {
 	if major == majorText && !utf8.Valid(s) {
 		return errors.New("decode CBOR: text is not UTF-8")
 	}
-	w.out, w.in = append(w.out, s...), w.in[n:]
+	w.in = w.in[n:]
+	if !w.checking || w.inKey > 0 {
+		w.out = append(w.out, s...)
+	}
 	return nil
 }
 
@@ -115,7 +137,7 @@ func (w *rewriter) dict(info byte, n uint64) error {
 	start := len(w.out)
 	count, err := w.each(info, n, func() error {
 		p := pair{key: uint32(len(w.out))}
-		if err := w.item(); err != nil {
+		if err := w.key(); err != nil {
 			return err
 		}
 		p.value = uint32(len(w.out))
@@ -132,6 +154,12 @@ func (w *rewriter) dict(info byte, n uint64) error {
 	}
 	w.prefix(start, majorMap, count)
 	return nil
+}
+
+func (w *rewriter) key() error {
+	w.inKey++
+	defer func() { w.inKey-- }()
+	return w.item()
 }
 
 // sort puts the entries from start on into the bytewise order of their keys.
@@ -191,11 +219,12 @@ func (w *rewriter) simple(item []byte, info byte) error {
 
 // prefix inserts a head whose argument is known only after its content.
 func (w *rewriter) prefix(at int, major byte, arg uint64) {
-	w.out = slices.Insert(w.out, at, appendHead(nil, major, arg)...)
+	w.out = slices.Insert(w.out, at, AppendHead(nil, major, arg)...)
 }
 
-// appendHead writes a head in its shortest form.
-func appendHead(b []byte, major byte, arg uint64) []byte {
+// AppendHead writes the head of an item in its shortest form, for those who
+// put large items together without copying them first.
+func AppendHead(b []byte, major byte, arg uint64) []byte {
 	m := major << 5
 	switch {
 	case arg < 24:

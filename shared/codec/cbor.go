@@ -49,11 +49,14 @@ func Canonical(raw []byte) ([]byte, error) { return standard.Canonical(raw) }
 // Decoder decodes CBOR whose containers have a bound of their own. A list of
 // one-byte items grows by the size of its Go element, so a small object read
 // from a stranger gets a small bound.
-type Decoder struct{ mode cbor.DecMode }
+type Decoder struct {
+	mode  cbor.DecMode
+	items int
+}
 
 // NewDecoder makes a decoder that refuses containers of more elements.
 func NewDecoder(elements int) Decoder {
-	return Decoder{must(cbor.DecOptions{
+	return Decoder{mode: must(cbor.DecOptions{
 		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
 		MaxNestedLevels:   MaxLevels,
 		MaxArrayElements:  elements,
@@ -65,11 +68,18 @@ func NewDecoder(elements int) Decoder {
 	}.DecMode())}
 }
 
+// Within bounds all items together: containers nested in containers would
+// otherwise each have the bound of one.
+func (d Decoder) Within(items int) Decoder {
+	d.items = items
+	return d
+}
+
 // Unmarshal decodes exactly one item into v.
 func (d Decoder) Unmarshal(data []byte, v any) error {
 	// The library skips members it does not know without looking for repeated
 	// keys or broken text inside them; the canonical walk looks everywhere.
-	if _, err := d.Canonical(data); err != nil {
+	if err := d.check(data); err != nil {
 		return err
 	}
 	if err := d.mode.Unmarshal(data, v); err != nil {

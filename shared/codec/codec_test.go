@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -141,5 +142,35 @@ func TestCanonicalJSONKeepsTwins(t *testing.T) {
 	got, err := CanonicalJSON([]byte(`{"b":1.0,"B":-0}`))
 	if err != nil || string(got) != `{"B":0,"b":1}` {
 		t.Errorf("CanonicalJSON = %s, %v, want names that differ in case kept apart", got, err)
+	}
+}
+
+func TestDecoderWithin(t *testing.T) {
+	d := NewDecoder(MaxElements).Within(4)
+	for _, tt := range []struct {
+		name, in string
+		ok       bool
+	}{
+		{"four items side by side", "83000000", true},
+		{"four items in each other", "81818100", true},
+		{"five items in containers of two", "8281008100", false},
+		{"keys count as well", "a200000101", false},
+	} {
+		var v any
+		if err := d.Unmarshal(unhex(t, tt.in), &v); (err == nil) != tt.ok {
+			t.Errorf("%s: %v, want accepted %v", tt.name, err, tt.ok)
+		}
+	}
+}
+
+func TestUnmarshalLooksAtLargeItemsWhereTheyLie(t *testing.T) {
+	const size = 8 << 20
+	raw := append(AppendHead([]byte{0xa1, 0x06}, majorBytes, size), make([]byte, size)...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := standard.check(raw)
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; err != nil || grown > size/8 {
+		t.Errorf("checking %d bytes: %v, and takes %d bytes more, want next to none", size, err, grown)
 	}
 }
