@@ -1,0 +1,79 @@
+package identity
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"sync"
+)
+
+// stateCost is what a replayed event holds beside its bytes.
+const stateCost = 96
+
+// Cache remembers replayed histories under the hash of their bytes, the least
+// recently used leaving first (section A.7). The zero value keeps nothing.
+type Cache struct {
+	max int
+
+	mu    sync.Mutex
+	size  int
+	byKey map[[sha256.Size]byte]*list.Element
+	order list.List // front is the most recent
+}
+
+type cached struct {
+	key     [sha256.Size]byte
+	history *History
+}
+
+func (c cached) cost() int { return len(c.history.raw) + stateCost*len(c.history.states) }
+
+// NewCache makes a cache of at most max bytes.
+func NewCache(max int) *Cache {
+	return &Cache{max: max, byKey: map[[sha256.Size]byte]*list.Element{}}
+}
+
+// Replay is identity.Replay, answered from memory where it can be. A history
+// that does not replay is not kept: it would push out those that do.
+func (c *Cache) Replay(kel []byte) (*History, error) {
+	if len(kel) > MaxKELBytes {
+		return Replay(kel)
+	}
+	key := sha256.Sum256(kel)
+	if h := c.find(key); h != nil {
+		return h, nil
+	}
+	h, err := Replay(kel)
+	if err == nil {
+		c.keep(cached{key, h})
+	}
+	return h, err
+}
+
+func (c *Cache) find(key [sha256.Size]byte) *History {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.byKey[key]
+	if e == nil {
+		return nil
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(cached).history
+}
+
+func (c *Cache) keep(v cached) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byKey[v.key] != nil || v.cost() > c.max {
+		return
+	}
+	c.byKey[v.key] = c.order.PushFront(v)
+	for c.size += v.cost(); c.size > c.max; {
+		c.drop(c.order.Back())
+	}
+}
+
+func (c *Cache) drop(e *list.Element) {
+	v := c.order.Remove(e).(cached)
+	delete(c.byKey, v.key)
+	c.size -= v.cost()
+}

@@ -1,0 +1,61 @@
+package identity
+
+import "crypto/ed25519"
+
+// VerifyObject checks a signature against the history of its signer, in the
+// order of section A.4: a bad signature is reported before any revocation. A
+// nil history is an agent nobody knows.
+func VerifyObject(h *History, signer string, seq, msgTime uint64, preimage, sig []byte) error {
+	if h == nil || h.aid != signer {
+		return refuse(UnknownAID, "no key history of %.64q", signer)
+	}
+	state, ok := h.State(seq)
+	switch {
+	case !ok:
+		return refuse(KeyStateDowngrade, "key state %d, the history ends at %d", seq, h.Len()-1)
+	case !verifies(state.Key, preimage, sig):
+		return refuse(InvalidSignature, "the signature does not verify under key state %d", seq)
+	case state.revokedAt(msgTime):
+		return refuse(RevokedKey, "key state %d is %s", seq, state.Status)
+	}
+	return nil
+}
+
+// revokedAt reports whether the state no longer signs at msgTime. Without a
+// time only a deactivated agent is refused; with one, what was signed strictly
+// before the key retired stays valid.
+func (s KeyState) revokedAt(msgTime uint64) bool {
+	if msgTime == 0 {
+		return s.Status == Deactivated
+	}
+	return s.Status != Active && (s.SupersededAt == 0 || msgTime >= s.SupersededAt)
+}
+
+// Plausible checks one signature against the key the history itself names for
+// seq, without replaying it (section A.7). It proves nothing; it makes a
+// stranger's bad signature cost one verification instead of one per event.
+func Plausible(kel []byte, seq uint64, preimage, sig []byte) bool {
+	key, err := namedKey(kel, seq)
+	return err == nil && verifies(key, preimage, sig)
+}
+
+// namedKey is the key of the last establishment event up to seq.
+func namedKey(kel []byte, seq uint64) (ed25519.PublicKey, error) {
+	events, err := split(kel)
+	if err != nil {
+		return nil, err
+	}
+	if seq >= uint64(len(events)) {
+		return nil, refuse(KeyStateDowngrade, "key state %d of %d", seq, len(events))
+	}
+	for i := int(seq); i >= 0; i-- {
+		var s signedEvent
+		if err := kelDecoder.Unmarshal(events[i], &s); err != nil {
+			return nil, err
+		}
+		if s.Event.establishes() {
+			return s.Event.key()
+		}
+	}
+	return nil, refuse(UnknownAID, "no establishment event up to %d", seq)
+}
