@@ -1,0 +1,16 @@
+// Package journal is what the node remembers: tasks of both roles, what was
+// said in them, which messages were already accepted or refused, what is on its
+// way out, and the receipts. It is one SQLite file with a single writer.
+//
+// The one rule: what is acknowledged to the hub was committed here first, and
+// the replay row of a message is written in the transaction of its effect.
+//
+// # States of a task
+//
+//	submitted ──► working ◄──► input-required
+//	    │            │               │
+//	    └────────────┴───────────────┴──► completed | failed | canceled | rejected
+//
+// Nothing leaves the states on the right. What arrives later is recorded, and
+// changes nothing else.
+package journal

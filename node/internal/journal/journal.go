@@ -1,0 +1,240 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Journal is an open file. Its owner holds the lock of the data folder: two
+// processes on one file would each believe to be the only writer.
+type Journal struct {
+	write *sql.DB // one connection: the writer
+	read  *sql.DB
+	now   func() time.Time
+
+	mu      sync.Mutex // held by the writing transaction
+	version int64      // of the task changed last; guarded by mu
+
+	changed broadcast
+}
+
+// Open opens or creates the file and brings its tables up to date. A file that
+// a newer program wrote is refused.
+func Open(ctx context.Context, path string, now func() time.Time) (*Journal, error) {
+	write, err := open(path, "immediate", 1)
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, write); err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	read, err := open(path, "deferred", 2)
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	j := &Journal{write: write, read: read, now: now}
+	j.changed.init()
+	err = write.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM task`).Scan(&j.version)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read the journal: %w", err), j.Close())
+	}
+	return j, nil
+}
+
+// open keeps the page cache small: a node idles in less than 20 MB, and its
+// working set is a few rows.
+func open(path, lock string, conns int) (*sql.DB, error) {
+	q := url.Values{"_txlock": {lock}, "_pragma": {
+		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)",
+		"busy_timeout(5000)", "cache_size(-512)", "secure_delete(ON)",
+	}}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("open the journal: %w", err)
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(1)
+	return db, nil
+}
+
+func migrate(ctx context.Context, db *sql.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, files)
+	if err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	have, want, err := p.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	if have > want {
+		return errs.New(errs.Conflict, "journal_too_new",
+			"the journal has version %d and this program knows up to %d; use the newer anet again", have, want)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("bring the journal up to date: %w", err)
+	}
+	return nil
+}
+
+// Close waits for the running transaction.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return errors.Join(j.read.Close(), j.write.Close())
+}
+
+// Tx is one transaction. Its methods stand beside what they keep.
+type Tx struct {
+	ctx     context.Context
+	tx      *sql.Tx
+	j       *Journal
+	now     time.Time
+	version int64
+	touched bool
+}
+
+// Now is the one time of the transaction.
+func (t *Tx) Now() time.Time { return t.now }
+
+// Write runs f in a transaction and returns when it is on disk. It is not
+// stopped half way by ctx: what is to be recorded about work that was done must
+// be recorded while the program stops, too.
+func (j *Journal) Write(ctx context.Context, f func(*Tx) error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.commit(context.WithoutCancel(ctx), f)
+}
+
+// WriteSoon is Write without waiting for the disk: the transaction survives the
+// end of this process, however sudden, and a later Write makes it survive the
+// machine's. It is for marks that a message not yet acknowledged would repeat.
+func (j *Journal) WriteSoon(ctx context.Context, f func(*Tx) error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	ctx = context.WithoutCancel(ctx)
+	if _, err := j.write.ExecContext(ctx, `PRAGMA synchronous = NORMAL`); err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	err := j.commit(ctx, f)
+	if _, e := j.write.ExecContext(ctx, `PRAGMA synchronous = FULL`); e != nil {
+		return errors.Join(err, fmt.Errorf("write the journal: %w", e))
+	}
+	return err
+}
+
+func (j *Journal) commit(ctx context.Context, f func(*Tx) error) error {
+	tx, err := j.write.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	t := &Tx{ctx: ctx, tx: tx, j: j, now: j.now(), version: j.version}
+	if err := f(t); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	j.version = t.version
+	if t.touched {
+		j.changed.wake()
+	}
+	return nil
+}
+
+// Read runs f over one snapshot.
+func (j *Journal) Read(ctx context.Context, f func(*Tx) error) error {
+	tx, err := j.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	defer tx.Rollback()
+	return f(&Tx{ctx: ctx, tx: tx, j: j, now: j.now()})
+}
+
+// Changed is closed by the next transaction that changes a task. Take it before
+// reading, or a change in between is missed.
+func (j *Journal) Changed() <-chan struct{} { return j.changed.next() }
+
+func (t *Tx) exec(query string, args ...any) error {
+	_, err := t.affect(query, args...)
+	return err
+}
+
+func (t *Tx) affect(query string, args ...any) (int64, error) {
+	r, err := t.tx.ExecContext(t.ctx, query, args...)
+	if err != nil {
+		return 0, fmt.Errorf("write the journal: %w", err)
+	}
+	return r.RowsAffected()
+}
+
+// one scans a single row into dest; false when there is none.
+func (t *Tx) one(query string, args []any, dest ...any) (bool, error) {
+	err := t.tx.QueryRowContext(t.ctx, query, args...).Scan(dest...)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read the journal: %w", err)
+	}
+	return true, nil
+}
+
+// scanner is a row, single or among many.
+type scanner interface{ Scan(dest ...any) error }
+
+// collect reads every row of a query.
+func collect[T any](t *Tx, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := t.tx.QueryContext(t.ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read the journal: %w", err)
+		}
+		all = append(all, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	return all, nil
+}
+
+// ms and at are the two directions of a time in a column; zero is zero.
+func ms(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func at(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"time"
+)
+
+// Outgoing is a message on its way. Body is its draft until the recipient's key
+// is known; Sealed are the bytes of every attempt from then on (L.7).
+type Outgoing struct {
+	ID       int64
+	Task     string
+	Peer     string
+	MID      []byte
+	Type     string
+	Body     []byte
+	Sealed   []byte
+	Exp      time.Time
+	Attempts int // begun, so at least one of them may have arrived
+	Next     time.Time
+	Error    string
+	Created  time.Time
+	Sent     time.Time
+}
+
+const outgoingColumns = `id, task, peer, mid, type, body, sealed, exp, attempts, next_at, error, created_at, sent_at`
+
+func scanOutgoing(row scanner) (o Outgoing, err error) {
+	var exp, next, created, sent int64
+	err = row.Scan(&o.ID, &o.Task, &o.Peer, &o.MID, &o.Type, &o.Body, &o.Sealed, &exp, &o.Attempts, &next, &o.Error, &created, &sent)
+	o.Exp, o.Next, o.Created, o.Sent = at(exp), at(next), at(created), at(sent)
+	return o, err
+}
+
+// Enqueue puts a message behind what is already on its way in its task.
+func (t *Tx) Enqueue(o *Outgoing) error {
+	if o.Next.IsZero() {
+		o.Next = t.now
+	}
+	o.Created = t.now
+	_, err := t.one(`INSERT INTO outbox (task, peer, mid, type, body, sealed, exp, attempts, next_at, error, created_at, sent_at)
+		VALUES (?,?,?,?,?,?,?,0,?,'',?,0) RETURNING id`,
+		[]any{o.Task, o.Peer, o.MID, o.Type, o.Body, o.Sealed, ms(o.Exp), ms(o.Next), ms(o.Created)}, &o.ID)
+	return err
+}
+
+// Due lists the messages to try now: of each task and peer the first one only,
+// so that nothing overtakes.
+func (t *Tx) Due(limit int) ([]Outgoing, error) {
+	return collect(t, scanOutgoing, `SELECT `+outgoingColumns+` FROM outbox o
+		WHERE sent_at = 0 AND next_at <= ?1
+		  AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.task = o.task AND e.peer = o.peer AND e.sent_at = 0 AND e.id < o.id)
+		ORDER BY next_at LIMIT ?2`, ms(t.now), limit)
+}
+
+// NextDue is when the next attempt is to be made; false when nothing waits.
+func (t *Tx) NextDue() (time.Time, bool, error) {
+	var next int64
+	found, err := t.one(`SELECT next_at FROM outbox o WHERE sent_at = 0
+		AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.task = o.task AND e.peer = o.peer AND e.sent_at = 0 AND e.id < o.id)
+		ORDER BY next_at LIMIT 1`, nil, &next)
+	return at(next), found, err
+}
+
+// Seal fixes the bytes of a draft.
+func (t *Tx) Seal(id int64, sealed []byte, exp time.Time) error {
+	return t.exec(`UPDATE outbox SET sealed = ?, body = NULL, exp = ? WHERE id = ? AND sealed IS NULL`, sealed, ms(exp), id)
+}
+
+// Attempting counts an attempt before it is made: a crash in the middle must
+// not make a message look untouched.
+func (t *Tx) Attempting(id int64) error {
+	t.touched = true
+	return t.exec(`UPDATE outbox SET attempts = attempts + 1 WHERE id = ?`, id)
+}
+
+// Postpone sets the next attempt and notes why.
+func (t *Tx) Postpone(id int64, next time.Time, why string) error {
+	t.touched = true
+	return t.exec(`UPDATE outbox SET next_at = ?, error = ? WHERE id = ?`, ms(next), why, id)
+}
+
+// Hasten brings the attempts that the hub's absence put off forward to then.
+func (t *Tx) Hasten(id int64, then time.Time) error {
+	return t.exec(`UPDATE outbox SET next_at = min(next_at, ?) WHERE id = ? AND sent_at = 0`, ms(then), id)
+}
+
+// MarkSent keeps an answer for sending again and forgets everything else.
+func (t *Tx) MarkSent(o Outgoing, keep bool) error {
+	t.touched = true
+	if keep {
+		return t.exec(`UPDATE outbox SET sent_at = ?, error = '' WHERE id = ?`, ms(t.now), o.ID)
+	}
+	return t.exec(`DELETE FROM outbox WHERE id = ?`, o.ID)
+}
+
+// Drop takes a message out unsent.
+func (t *Tx) Drop(id int64) error {
+	t.touched = true
+	return t.exec(`DELETE FROM outbox WHERE id = ?`, id)
+}
+
+// Outgoing lists what is kept of a task's messages, sent answers included.
+func (t *Tx) Outgoing(task string) ([]Outgoing, error) {
+	return collect(t, scanOutgoing, `SELECT `+outgoingColumns+` FROM outbox WHERE task = ? ORDER BY id`, task)
+}
+
+// Unsent lists everything that waits, oldest first.
+func (t *Tx) Unsent() ([]Outgoing, error) {
+	return collect(t, scanOutgoing, `SELECT `+outgoingColumns+` FROM outbox WHERE sent_at = 0 ORDER BY id`)
+}
+
+// Resend queues a kept answer again, with the same bytes; false when it is
+// still waiting, or expired.
+func (t *Tx) Resend(task, peer string) (bool, error) {
+	n, err := t.affect(`UPDATE outbox SET sent_at = 0, next_at = ?1 WHERE id = (
+		SELECT max(id) FROM outbox WHERE task = ?2 AND peer = ?3) AND sent_at > 0 AND exp > ?1`, ms(t.now), task, peer)
+	return n == 1, err
+}
+
+// OutboxDepth counts what waits, and says since when.
+func (t *Tx) OutboxDepth() (n int, oldest time.Time, err error) {
+	var ms int64
+	_, err = t.one(`SELECT count(*), coalesce(min(created_at), 0) FROM outbox WHERE sent_at = 0`, nil, &n, &ms)
+	return n, at(ms), err
+}
+
+// PurgeOutbox forgets answers that can no longer be sent.
+func (t *Tx) PurgeOutbox() (int64, error) {
+	return t.affect(`DELETE FROM outbox WHERE sent_at > 0 AND exp < ?`, ms(t.now))
+}

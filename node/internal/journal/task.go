@@ -1,0 +1,230 @@
+package journal
+
+import (
+	"time"
+
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+// Role is the side of a task this node stands on.
+type Role string
+
+// The two roles, and the two senders of messages.
+const (
+	Requester Role = "requester"
+	Provider  Role = "provider"
+)
+
+// Other is the side the peer stands on.
+func (r Role) Other() Role {
+	if r == Requester {
+		return Provider
+	}
+	return Requester
+}
+
+// Trust is why a delegation was accepted (L.1). It decides what its requester
+// may say later.
+type Trust string
+
+// The grounds for accepting.
+const (
+	TrustPeer      Trust = "peer"       // on the allow or trust list
+	TrustPublic    Trust = "public"     // text under the open policy
+	TrustPublicCap Trust = "public_cap" // a public capability
+)
+
+// Task is one task. A row is written whole, so change what you read in the same
+// transaction.
+type Task struct {
+	ID, Peer, ContextID string
+	Role                Role
+	Capability          string // empty for a text task
+	Args                []byte
+	Goal                string
+	Doc                 []byte // the TaskDoc as it travelled
+	RequestCID          string
+	Trust               Trust // of a provider's task
+
+	State       State
+	Effect      string // G.3; empty before the end, and for text
+	Reason      string
+	Note        string // words that came with the state
+	RetryAfter  time.Duration
+	Deliverable []byte
+	Receipt     []byte
+	ResultCID   string
+
+	// The requester's identity, kept on the provider's task only, so that a
+	// stranger can be answered without becoming a known peer (E.10).
+	PeerKEL, PeerKeys []byte
+
+	Started         bool // the provider's work may have begun
+	CancelRequested bool
+	LateResult      bool // a verified result came after the end
+
+	Sent    time.Time // the hub took the delegation
+	Heard   time.Time // the first answer of the peer
+	Created time.Time
+	Updated time.Time
+	Ended   time.Time
+	Version int64
+}
+
+// State is where a task stands; see the drawing in the package comment.
+type State string
+
+// The states.
+const (
+	Submitted     State = "submitted"
+	Working       State = "working"
+	InputRequired State = "input-required"
+	Completed     State = "completed"
+	Failed        State = "failed"
+	Canceled      State = "canceled"
+	Rejected      State = "rejected"
+)
+
+// Terminal reports whether nothing can follow.
+func (s State) Terminal() bool {
+	switch s {
+	case Completed, Failed, Canceled, Rejected:
+		return true
+	}
+	return false
+}
+
+// To moves the task on; false when its state is terminal and nothing changes.
+func (k *Task) To(s State, now time.Time) bool {
+	if k.State.Terminal() {
+		return false
+	}
+	k.State = s
+	if s.Terminal() {
+		k.Ended = now
+	}
+	return true
+}
+
+const taskColumns = `id, role, peer, context_id, capability, args, goal, doc, request_cid, trust,
+	state, effect, reason, note, retry_after_ms, deliverable, receipt, result_cid,
+	peer_kel, peer_keys, started, cancel_requested, late_result,
+	sent_at, heard_at, created_at, updated_at, ended_at, version`
+
+func scanTask(row scanner) (Task, error) {
+	var k Task
+	var retry, sent, heard, created, updated, ended int64
+	err := row.Scan(&k.ID, &k.Role, &k.Peer, &k.ContextID, &k.Capability, &k.Args, &k.Goal, &k.Doc, &k.RequestCID, &k.Trust,
+		&k.State, &k.Effect, &k.Reason, &k.Note, &retry, &k.Deliverable, &k.Receipt, &k.ResultCID,
+		&k.PeerKEL, &k.PeerKeys, &k.Started, &k.CancelRequested, &k.LateResult,
+		&sent, &heard, &created, &updated, &ended, &k.Version)
+	k.RetryAfter = time.Duration(retry) * time.Millisecond
+	k.Sent, k.Heard, k.Created, k.Updated, k.Ended = at(sent), at(heard), at(created), at(updated), at(ended)
+	return k, err
+}
+
+// PutTask inserts or replaces a task and gives it the next version.
+func (t *Tx) PutTask(k *Task) error {
+	t.version++
+	t.touched = true
+	k.Version, k.Updated = t.version, t.now
+	if k.Created.IsZero() {
+		k.Created = t.now
+	}
+	return t.exec(`INSERT INTO task (`+taskColumns+`)
+		VALUES (?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?)
+		ON CONFLICT (id) DO UPDATE SET
+			state = excluded.state, effect = excluded.effect, reason = excluded.reason, note = excluded.note,
+			retry_after_ms = excluded.retry_after_ms, deliverable = excluded.deliverable, receipt = excluded.receipt,
+			result_cid = excluded.result_cid, peer_kel = excluded.peer_kel, peer_keys = excluded.peer_keys,
+			started = excluded.started, cancel_requested = excluded.cancel_requested, late_result = excluded.late_result,
+			sent_at = excluded.sent_at, heard_at = excluded.heard_at, updated_at = excluded.updated_at,
+			ended_at = excluded.ended_at, version = excluded.version`,
+		k.ID, k.Role, k.Peer, k.ContextID, k.Capability, k.Args, k.Goal, k.Doc, k.RequestCID, k.Trust,
+		k.State, k.Effect, k.Reason, k.Note, k.RetryAfter.Milliseconds(), k.Deliverable, k.Receipt, k.ResultCID,
+		k.PeerKEL, k.PeerKeys, k.Started, k.CancelRequested, k.LateResult,
+		ms(k.Sent), ms(k.Heard), ms(k.Created), ms(k.Updated), ms(k.Ended), k.Version)
+}
+
+// Task finds a task; false when there is none.
+func (t *Tx) Task(id string) (Task, bool, error) {
+	all, err := collect(t, scanTask, `SELECT `+taskColumns+` FROM task WHERE id = ?`, id)
+	if err != nil || len(all) == 0 {
+		return Task{}, false, err
+	}
+	return all[0], true, nil
+}
+
+// NeedTask is Task for those who cannot go on without it.
+func (t *Tx) NeedTask(id string) (Task, error) {
+	k, found, err := t.Task(id)
+	if err == nil && !found {
+		err = errs.New(errs.NotFound, "task_unknown", "this node knows no task %q", id)
+	}
+	return k, err
+}
+
+// Filter selects tasks; zero members do not filter.
+type Filter struct {
+	Role      Role
+	State     State
+	Peer      string
+	ContextID string
+	Ended     *bool
+	Text      *bool
+	Before    int64 // version: where the page before ended
+	Limit     int
+}
+
+// Tasks lists tasks, the latest change first.
+func (t *Tx) Tasks(f Filter) ([]Task, error) {
+	return collect(t, scanTask, `SELECT `+taskColumns+` FROM task
+		WHERE (?1 = '' OR role = ?1) AND (?2 = '' OR state = ?2) AND (?3 = '' OR peer = ?3)
+		  AND (?4 = '' OR context_id = ?4)
+		  AND (?5 IS NULL OR (ended_at > 0) = ?5) AND (?6 IS NULL OR (capability = '') = ?6)
+		  AND (?7 = 0 OR version < ?7)
+		ORDER BY version DESC LIMIT ?8`,
+		f.Role, f.State, f.Peer, f.ContextID, flag(f.Ended), flag(f.Text), f.Before, f.Limit)
+}
+
+// flag keeps "not asked" apart from "no".
+func flag(b *bool) any {
+	if b == nil {
+		return nil
+	}
+	return *b
+}
+
+// Started lists the provider's tasks whose work was under way when the journal
+// was last written: after a start these are the interrupted ones.
+func (t *Tx) Started() ([]Task, error) {
+	return collect(t, scanTask, `SELECT `+taskColumns+` FROM task
+		WHERE role = 'provider' AND ended_at = 0 AND started`)
+}
+
+// OpenWith lists the tasks with a peer that have no end.
+func (t *Tx) OpenWith(peer string) ([]Task, error) {
+	return collect(t, scanTask, `SELECT `+taskColumns+` FROM task WHERE peer = ? AND ended_at = 0`, peer)
+}
+
+// Silent lists the requester's tasks that were delivered before then and of
+// which nothing was heard since (L.9).
+func (t *Tx) Silent(then time.Time) ([]Task, error) {
+	return collect(t, scanTask, `SELECT `+taskColumns+` FROM task
+		WHERE role = 'requester' AND state = 'submitted' AND ended_at = 0
+		  AND sent_at > 0 AND sent_at <= ? AND heard_at = 0
+		  AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task = task.id AND o.sent_at = 0)`, ms(then))
+}
+
+// OpenCount counts the tasks without an end.
+func (t *Tx) OpenCount() (n int, err error) {
+	_, err = t.one(`SELECT count(*) FROM task WHERE ended_at = 0`, nil, &n)
+	return n, err
+}
+
+// PurgeTasks deletes public calls that ended before then (L.10); their evidence
+// stays.
+func (t *Tx) PurgeTasks(then time.Time) (int64, error) {
+	return t.affect(`DELETE FROM task WHERE role = 'provider' AND trust = 'public_cap'
+		AND ended_at > 0 AND ended_at < ?`, ms(then))
+}
