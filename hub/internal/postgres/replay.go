@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+// replaySlots is the number of partitions in the ring.
+const replaySlots = 16
+
+// Replay is the memory of signed requests that all processes on one database
+// share. A store runs its effects through Once; a request that changes nothing
+// goes through Remember.
+type Replay struct {
+	pool   *pgxpool.Pool
+	census *replay.Census
+	now    func() time.Time
+	log    *slog.Logger
+	lost   chan struct{} // asks Run to begin the memory anew
+}
+
+// NewReplay makes the memory. Its Run keeps it small and shares the counts.
+func NewReplay(pool *pgxpool.Pool, b replay.Bounds, now func() time.Time, log *slog.Logger) *Replay {
+	return &Replay{pool: pool, census: replay.NewCensus(b), now: now, log: log, lost: make(chan struct{}, 1)}
+}
+
+// onceCTE uses up a proof: it yields a row, or none when the proof is no good,
+// and refused tells why. A statement that starts with it and hangs its effect
+// on that row needs one round trip for both.
+const onceCTE = `
+	once AS (
+		INSERT INTO replay (slot, key)
+		SELECT @replay_slot, @replay_key FROM replay_epoch
+		WHERE accept_from <= @signed_at AND NOT EXISTS (SELECT FROM replay_ahead WHERE key = @replay_key)
+		ON CONFLICT DO NOTHING
+		RETURNING key),
+	ahead AS (
+		INSERT INTO replay_ahead (key, expires_at)
+		SELECT key, @replay_expires FROM once WHERE @ahead)`
+
+func onceArgs(p replay.Proof, now time.Time) pgx.NamedArgs {
+	return pgx.NamedArgs{
+		"replay_slot": int16(p.Minute() % replaySlots), "replay_key": p.Key,
+		"signed_at": p.SignedAt, "replay_expires": p.Expires(), "ahead": p.Ahead(now),
+	}
+}
+
+const (
+	rememberSQL = `WITH` + onceCTE + ` SELECT FROM once`
+	// A poll doesn't wait for the disk: the crash that would lose the row empties
+	// the memory as well, and accept_from provides for that. What is dated further
+	// ahead has to be on disk.
+	rememberSoonSQL = `WITH` + onceCTE + `
+		SELECT CASE WHEN NOT @ahead THEN set_config('synchronous_commit', 'off', true) END FROM once`
+)
+
+// Once runs an effect and uses up the proof in one transaction: a failed effect
+// leaves the proof as it was.
+func (r *Replay) Once(ctx context.Context, p replay.Proof, effect func(pgx.Tx) error) error {
+	counted := false
+	err := pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
+		if err := r.use(ctx, tx, rememberSQL, p); err != nil {
+			return err
+		}
+		counted = true
+		return effect(tx)
+	})
+	if err != nil && counted {
+		r.census.Add(p, -1)
+	}
+	return err
+}
+
+// Remember uses up the proof of a request that changes nothing.
+func (r *Replay) Remember(ctx context.Context, p replay.Proof) error {
+	return r.use(ctx, r.pool, rememberSoonSQL, p)
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+func (r *Replay) use(ctx context.Context, q querier, sql string, p replay.Proof) error {
+	now := r.now()
+	if err := r.census.Admit(p.AID, now); err != nil {
+		return err
+	}
+	tag, err := q.Exec(ctx, sql, onceArgs(p, now))
+	if err != nil {
+		return fmt.Errorf("remember a request: %w", err)
+	}
+	return r.settle(ctx, q, p, tag.RowsAffected() == 1)
+}
+
+// settle counts a proof that was used up just now, and says why one was not.
+func (r *Replay) settle(ctx context.Context, q querier, p replay.Proof, fresh bool) error {
+	if fresh {
+		r.census.Add(p, 1)
+		return nil
+	}
+	var from *time.Time
+	if err := q.QueryRow(ctx, `SELECT max(accept_from) FROM replay_epoch`).Scan(&from); err != nil {
+		return fmt.Errorf("read the replay epoch: %w", err)
+	}
+	return r.refused(p, from)
+}
+
+func (r *Replay) refused(p replay.Proof, from *time.Time) error {
+	if from == nil {
+		select {
+		case r.lost <- struct{}{}:
+		default:
+		}
+	}
+	switch {
+	case from == nil, p.SignedAt.Before(*from) && r.now().Before(*from):
+		return errs.New(errs.Unavailable, "replay_memory_restarting",
+			"the hub's database has just recovered: sign the request again in a moment").After(replay.Clocks + time.Second)
+	case p.SignedAt.Before(*from):
+		return errs.New(errs.Unauthorized, "signed_before_restart",
+			"the request was signed before the hub's database recovered from a crash: sign it again")
+	}
+	return errs.New(errs.Unauthorized, "replayed", "this signature was used before: sign every request anew")
+}
