@@ -1,0 +1,64 @@
+package admission
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+type clock struct{ t time.Time }
+
+func (c *clock) now() time.Time { return c.t }
+
+func TestTake(t *testing.T) {
+	c := &clock{time.Unix(1_800_000_000, 0)}
+	l := NewLimiter(10, 3, "register_rate", c.now)
+	for i := range 3 {
+		if err := l.Take("a"); err != nil {
+			t.Fatalf("token %d of the burst: %v", i+1, err)
+		}
+	}
+	err := errs.As(l.Take("a"))
+	if err == nil || err.Kind != errs.TooMany || err.Reason != "register_rate" {
+		t.Fatalf("beyond the burst: %v, want too many", err)
+	}
+	if err.RetryAfter != 6*time.Second {
+		t.Errorf("retry after %v, want 6s at ten a minute", err.RetryAfter)
+	}
+	if err := l.Take("b"); err != nil {
+		t.Errorf("another key pays for the first: %v", err)
+	}
+	c.t = c.t.Add(err.RetryAfter)
+	if err := l.Take("a"); err != nil {
+		t.Errorf("after the time named: %v", err)
+	}
+	if err := l.Take("a"); err == nil {
+		t.Error("a refused request brought a token forward")
+	}
+}
+
+func TestFullBucketsAreForgotten(t *testing.T) {
+	c := &clock{time.Unix(1_800_000_000, 0)}
+	l := NewLimiter(60, 5, "r", c.now)
+	for i := range 1000 {
+		_ = l.Take(fmt.Sprint(i))
+	}
+	c.t = c.t.Add(2 * time.Minute)
+	_ = l.Take("one more")
+	if n := len(l.buckets); n != 1 {
+		t.Errorf("%d buckets are kept, want 1", n)
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	c := &clock{time.Unix(1_800_000_000, 0)}
+	l := NewLimiter(1, 1, "r", c.now)
+	for i := range maxBuckets + 10 {
+		_ = l.Take(fmt.Sprint(i))
+	}
+	if n := len(l.buckets); n > maxBuckets {
+		t.Errorf("%d buckets are kept, want at most %d", n, maxBuckets)
+	}
+}
