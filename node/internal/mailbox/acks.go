@@ -1,0 +1,104 @@
+package mailbox
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// ackBatch bounds one acknowledgement; the rest goes with the next.
+const ackBatch = 500
+
+// acks acknowledges in batches, beside the poll that may be waiting. While one
+// request is under way, what is decided meanwhile gathers for the next.
+type acks struct {
+	hub    Hub
+	signal chan struct{}
+
+	mu      sync.Mutex
+	busy    map[int64]bool // from begin until the acknowledgement arrived
+	decided []int64
+}
+
+func newAcks(hub Hub) *acks {
+	return &acks{hub: hub, signal: make(chan struct{}, 1), busy: map[int64]bool{}}
+}
+
+// begin takes a message in hand; false when it is in hand already.
+func (a *acks) begin(id int64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.busy[id] {
+		return false
+	}
+	a.busy[id] = true
+	return true
+}
+
+// forget lets a message be taken again.
+func (a *acks) forget(id int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.busy, id)
+}
+
+// done queues the acknowledgement.
+func (a *acks) done(id int64) {
+	a.mu.Lock()
+	a.decided = append(a.decided, id)
+	a.mu.Unlock()
+	select {
+	case a.signal <- struct{}{}:
+	default:
+	}
+}
+
+// run sends acknowledgements until ctx ends, and then tries the last ones once:
+// what stays behind comes again after a start and is known then.
+func (a *acks) run(ctx context.Context) error {
+	for n := 0; ; {
+		select {
+		case <-ctx.Done():
+			a.last()
+			return nil
+		case <-a.signal:
+		}
+		for err := a.flush(ctx); err != nil && ctx.Err() == nil; err = a.flush(ctx) {
+			n++
+			sleep(ctx, DefaultBackoff.Delay(n))
+		}
+		n = 0
+	}
+}
+
+func (a *acks) last() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = a.flush(ctx)
+}
+
+// flush acknowledges all that is decided.
+func (a *acks) flush(ctx context.Context) error {
+	for batch := a.batch(); len(batch) > 0; batch = a.batch() {
+		if err := a.hub.Ack(ctx, batch); err != nil {
+			return err
+		}
+		a.gone(batch)
+	}
+	return nil
+}
+
+func (a *acks) batch() []int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.decided[:min(len(a.decided), ackBatch)]
+}
+
+func (a *acks) gone(batch []int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, id := range batch {
+		delete(a.busy, id)
+	}
+	a.decided = a.decided[len(batch):]
+}
