@@ -2,11 +2,13 @@ package vectors
 
 // families are the checks by family, in the order of section N.
 var families = map[string]family{
-	"cbor-cid":          cborCID,
-	"identity-suite":    identitySuite,
-	"kel-key-length":    kelReplays,
-	"kel-prerotation":   kelReplays,
-	"kel-supersede":     kelSupersede,
-	"jcs":               jcs,
-	"jcs-number-tokens": jcsNumberTokens,
+	"cbor-cid":               cborCID,
+	"identity-suite":         identitySuite,
+	"kel-key-length":         kelReplays,
+	"kel-prerotation":        kelReplays,
+	"kel-supersede":          kelSupersede,
+	"relayauth":              relayAuth,
+	"relayauth-sig-encoding": sigEncoding,
+	"jcs":                    jcs,
+	"jcs-number-tokens":      jcsNumberTokens,
 }
