@@ -7,6 +7,7 @@ var families = map[string]family{
 	"kel-key-length":         kelReplays,
 	"kel-prerotation":        kelReplays,
 	"kel-supersede":          kelSupersede,
+	"evidence":               evidenceObjects,
 	"relayauth":              relayAuth,
 	"relayauth-sig-encoding": sigEncoding,
 	"jcs":                    jcs,
