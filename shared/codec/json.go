@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,27 @@ func UnmarshalJSON(data []byte, v any) error {
 		return err
 	}
 	return json.Unmarshal(data, v)
+}
+
+// UnmarshalObject is UnmarshalJSON for text that has to be an object: null
+// would otherwise read as an empty one.
+func UnmarshalObject(data []byte, v any) error {
+	if b := bytes.TrimLeft(data, " \t\r\n"); len(b) == 0 || b[0] != '{' {
+		return errors.New("decode JSON: no object")
+	}
+	return UnmarshalJSON(data, v)
+}
+
+// MarshalJSON writes v compactly, in the standard library's order, and leaves
+// the characters of HTML as they are.
+func MarshalJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := stdjson.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode JSON: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // CanonicalJSON writes I-JSON in the form of RFC 8785.

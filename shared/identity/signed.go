@@ -19,6 +19,26 @@ type Envelope struct {
 	Ref    string `cbor:"5,keyasint,omitempty"`
 }
 
+// SignDetached signs a preimage that travels apart from its signature.
+func SignDetached(c *Controller, preimage []byte) Envelope {
+	return Envelope{Signer: c.AID(), Seq: c.Seq(), Alg: algEdDSA, Sig: c.Sign(preimage)}
+}
+
+// Verify checks the signature over a preimage that came apart from it.
+func (e Envelope) Verify(h *History, preimage []byte, msgTime uint64) error {
+	if err := e.checkAlg(); err != nil {
+		return err
+	}
+	return VerifyObject(h, e.Signer, e.Seq, msgTime, preimage, e.Sig)
+}
+
+func (e Envelope) checkAlg() error {
+	if e.Alg != algEdDSA {
+		return fmt.Errorf("signed object: algorithm %d, want %d", e.Alg, algEdDSA)
+	}
+	return nil
+}
+
 // Signed is a signed object: a body in canonical form and who signed it. A
 // parsed one is not verified yet.
 type Signed struct {
@@ -32,7 +52,7 @@ func SignObject(c *Controller, body any) (wire []byte, id string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	s := Signed{preimage, Envelope{Signer: c.AID(), Seq: c.Seq(), Alg: algEdDSA, Sig: c.Sign(preimage)}}
+	s := Signed{preimage, SignDetached(c, preimage)}
 	wire, err = codec.Marshal(s)
 	return wire, s.ID(), err
 }
@@ -66,13 +86,10 @@ func parseSigned(wire []byte) (s Signed, err error) {
 	if err := codec.Unmarshal(wire, &s); err != nil {
 		return s, fmt.Errorf("signed object: %w", err)
 	}
-	switch {
-	case len(s.Body) == 0 || s.Body[0]>>5 != 5:
+	if len(s.Body) == 0 || s.Body[0]>>5 != 5 {
 		return s, errors.New("signed object: the body is no map")
-	case s.Env.Alg != algEdDSA:
-		return s, fmt.Errorf("signed object: algorithm %d, want %d", s.Env.Alg, algEdDSA)
 	}
-	return s, nil
+	return s, s.Env.checkAlg()
 }
 
 // Preimage is what was signed.
@@ -83,5 +100,5 @@ func (s Signed) ID() string { return codec.CID(s.Body) }
 
 // Verify checks the signature at the time the kind of object names for it.
 func (s Signed) Verify(h *History, msgTime uint64) error {
-	return VerifyObject(h, s.Env.Signer, s.Env.Seq, msgTime, s.Body, s.Env.Sig)
+	return s.Env.Verify(h, s.Body, msgTime)
 }
