@@ -91,8 +91,8 @@ func (s *Server) begin(ctx context.Context) error {
 	if err := s.run(ctx); err != nil {
 		return err
 	}
-	s.url = s.proc.url(databaseName)
-	return createDatabase(ctx, s.proc.postmaster)
+	s.url = s.proc.url()
+	return nil
 }
 
 // abandon gives the folder back after a start that failed half-way.
@@ -134,5 +134,5 @@ func Attach(dataDir string) (string, error) {
 		return "", errs.New(errs.Unavailable, "database_not_running",
 			"no hub is running on %s: start it with \"anet-hub serve --data-dir %s\" or name its database", dir, dir)
 	}
-	return p.url(databaseName), nil
+	return p.url(), nil
 }

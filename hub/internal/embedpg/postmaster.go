@@ -1,7 +1,6 @@
 package embedpg
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,14 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/jackc/pgx/v5"
 )
 
-const (
-	socketPort   = "5432" // only names the socket's file
-	databaseName = "anet"
-)
+const socketPort = "5432" // only names the socket's file
 
 // postmaster is what a running server writes about itself in postmaster.pid.
 type postmaster struct {
@@ -68,25 +62,10 @@ func (p postmaster) foreign() bool {
 
 func (p postmaster) ready() bool { return p.status == "ready" && p.alive() }
 
-// url is how to reach a database of this server.
-func (p postmaster) url(database string) string {
+// url is how to reach the hub's database: the one that every cluster is made
+// with, since this cluster has no other use.
+func (p postmaster) url() string {
 	q := url.Values{"host": {p.socketDir}, "port": {p.port}, "sslmode": {"disable"}}
-	u := url.URL{Scheme: "postgres", User: url.User(roleName), Path: "/" + database, RawQuery: q.Encode()}
+	u := url.URL{Scheme: "postgres", User: url.User(roleName), Path: "/postgres", RawQuery: q.Encode()}
 	return u.String()
-}
-
-// createDatabase makes the hub's database unless it is there.
-func createDatabase(ctx context.Context, p postmaster) error {
-	conn, err := pgx.Connect(ctx, p.url("postgres"))
-	if err != nil {
-		return fmt.Errorf("connect to the private database: %w", err)
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	var there bool
-	const ask = `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`
-	if err := conn.QueryRow(ctx, ask, databaseName).Scan(&there); err != nil || there {
-		return err
-	}
-	_, err = conn.Exec(ctx, "CREATE DATABASE "+databaseName)
-	return err
 }

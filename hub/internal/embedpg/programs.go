@@ -152,3 +152,10 @@ func packageAdvice(osRelease string, want int) string {
 	}
 	return "install the package that holds PostgreSQL's server"
 }
+
+// Installed is nil when this machine has the programs that Start needs, else
+// an errs.Unavailable "postgres_programs_missing" that says how to get them.
+func Installed() error {
+	_, err := findPrograms("", 0)
+	return err
+}

@@ -1,0 +1,45 @@
+package postgres
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/anet-hub/anet/migrations"
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+// Migrate brings the schema to the version of this program. Behind a pooler it
+// needs the database's direct URL: the lock that makes several processes wait
+// for one another lives in a session, and a pooler hands sessions around.
+func Migrate(ctx context.Context, url string, log *slog.Logger) error {
+	config, err := parse(url)
+	if err != nil {
+		return err
+	}
+	conn, err := connect(ctx, config)
+	if err != nil {
+		return err
+	}
+	behind, err := pooled(ctx, conn)
+	_ = conn.Close(ctx)
+	switch {
+	case err != nil:
+		return err
+	case behind:
+		return errs.New(errs.Unavailable, "database_pooled",
+			"a connection pooler stands before the database, and migrations need a session of their own: give the database's own address with --database-direct-url")
+	}
+	return migrations.Up(ctx, url, log)
+}
+
+// pooled reports that another program answers in the database's name: the
+// process a connection was told at its start is then not the one that serves it.
+func pooled(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	var serving uint32
+	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeExec).Scan(&serving); err != nil {
+		return false, err
+	}
+	return serving != conn.PgConn().PID(), nil
+}

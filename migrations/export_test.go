@@ -1,0 +1,9 @@
+package migrations
+
+var (
+	UpTo     = upTo
+	Versions = versions
+	Files    = files
+)
+
+const LockKey = lockKey

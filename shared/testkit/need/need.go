@@ -1,0 +1,68 @@
+// Package need asks for what a machine may lack. A test that cannot have it is
+// skipped, visibly, on a developer's machine and fails where CI is set: there
+// everything is installed, and a test that did not run proves nothing.
+package need
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// Program is the path of an installed program.
+func Program(t testing.TB, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := lookPath(name); err == nil {
+			return path
+		}
+	}
+	lack(t, "%s is not installed", names[0])
+	return ""
+}
+
+// Docker wants an engine that answers.
+func Docker(t testing.TB) {
+	t.Helper()
+	docker := Program(t, "docker")
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, docker, "version").CombinedOutput(); err != nil {
+		lack(t, "no Docker engine answers: %v: %s", err, out)
+	}
+}
+
+// Chromium is the path of a browser that pages can be tried in.
+func Chromium(t testing.TB) string {
+	t.Helper()
+	return Program(t, "chromium", "chromium-browser", "google-chrome")
+}
+
+// Root wants the rights to act as another user.
+func Root(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		lack(t, "the test does not run as root")
+	}
+}
+
+// lookPath also looks where daemons live, which an ordinary user's PATH leaves out.
+func lookPath(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path, nil
+	}
+	return exec.LookPath("/usr/sbin/" + name)
+}
+
+func lack(t testing.TB, format string, args ...any) {
+	t.Helper()
+	what := fmt.Sprintf(format, args...)
+	if os.Getenv("CI") != "" {
+		t.Fatalf("needed here: %s", what)
+	}
+	t.Skipf("not on this machine: %s", what)
+}
