@@ -38,17 +38,37 @@ func NewLimiter(perMinute float64, burst int, reason string, now func() time.Tim
 
 // Take takes a token or says when there will be one.
 func (l *Limiter) Take(key string) error {
+	_, err := l.Reserve(key)
+	return err
+}
+
+// Reserve takes a token that may turn out not to have been used: then giveBack
+// returns it.
+func (l *Limiter) Reserve(key string) (giveBack func(), err error) {
 	now := l.now()
-	b := l.bucket(key, now)
-	r := b.ReserveN(now, 1)
+	r := l.bucket(key, now).ReserveN(now, 1)
 	if !r.OK() {
-		return l.refusal(time.Minute)
+		return nil, l.refusal(time.Minute)
 	}
 	if d := r.DelayFrom(now); d > 0 {
 		r.CancelAt(now)
-		return l.refusal(d)
+		return nil, l.refusal(d)
 	}
-	return nil
+	return func() { r.CancelAt(now) }, nil
+}
+
+// Peek is what Take would say, without taking anything: a key may be a mere
+// claim still.
+func (l *Limiter) Peek(key string) error {
+	now := l.now()
+	l.mu.Lock()
+	b, known := l.buckets[key]
+	l.mu.Unlock()
+	if !known || b.TokensAt(now) >= 1 {
+		return nil
+	}
+	missing := 1 - b.TokensAt(now)
+	return l.refusal(time.Duration(missing / float64(l.rate) * float64(time.Second)))
 }
 
 func (l *Limiter) refusal(after time.Duration) error {

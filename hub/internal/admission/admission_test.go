@@ -62,3 +62,37 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d buckets are kept, want at most %d", n, maxBuckets)
 	}
 }
+
+func TestPeekTakesNothing(t *testing.T) {
+	c := &clock{time.Unix(1_800_000_000, 0)}
+	l := NewLimiter(1200, 1, "r", c.now)
+	for range 3 {
+		if err := l.Peek("a"); err != nil || len(l.buckets) != 0 {
+			t.Fatalf("a key never seen: %v with %d buckets, want nothing", err, len(l.buckets))
+		}
+	}
+	_ = l.Take("a")
+	if err := errs.As(l.Peek("a")); err == nil || err.Reason != "r" || err.RetryAfter != 50*time.Millisecond {
+		t.Errorf("Peek at an empty bucket = %v, want what Take says", err)
+	}
+	c.t = c.t.Add(50 * time.Millisecond)
+	if err := l.Peek("a"); err != nil {
+		t.Errorf("after the time named: %v", err)
+	}
+}
+
+func TestReservedTokensCanBeGivenBack(t *testing.T) {
+	c := &clock{time.Unix(1_800_000_000, 0)}
+	l := NewLimiter(60, 1, "r", c.now)
+	giveBack, err := l.Reserve("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Take("a") == nil {
+		t.Error("a reserved token was taken twice")
+	}
+	giveBack()
+	if err := l.Take("a"); err != nil {
+		t.Errorf("after it was given back: %v", err)
+	}
+}
