@@ -92,15 +92,24 @@ type querier interface {
 }
 
 func (r *Replay) use(ctx context.Context, q querier, sql string, p replay.Proof) error {
+	return r.using(ctx, q, p, func(args pgx.NamedArgs) (bool, error) {
+		tag, err := q.Exec(ctx, sql, args)
+		return tag.RowsAffected() == 1, err
+	})
+}
+
+// using is the frame around a statement with onceCTE: run runs it and says
+// whether once had its row.
+func (r *Replay) using(ctx context.Context, q querier, p replay.Proof, run func(pgx.NamedArgs) (fresh bool, err error)) error {
 	now := r.now()
 	if err := r.census.Admit(p.AID, now); err != nil {
 		return err
 	}
-	tag, err := q.Exec(ctx, sql, onceArgs(p, now))
+	fresh, err := run(onceArgs(p, now))
 	if err != nil {
-		return fmt.Errorf("remember a request: %w", err)
+		return fmt.Errorf("use up a signed request: %w", err)
 	}
-	return r.settle(ctx, q, p, tag.RowsAffected() == 1)
+	return r.settle(ctx, q, p, fresh)
 }
 
 // settle counts a proof that was used up just now, and says why one was not.
