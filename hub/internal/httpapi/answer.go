@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/anet-hub/anet/shared/codec"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// handler answers a request or says why not.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// open serves a route without authentication.
+func (a *API) open(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			a.fail(w, r, err)
+		}
+	}
+}
+
+// fail writes every failure. What has no kind is ours to explain: the cause
+// goes to the log with the request id, the caller learns only the id.
+func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return // nobody is listening any more
+	}
+	e := errs.As(err)
+	id := requestID(r.Context())
+	if e == nil || e.Kind == errs.Internal {
+		a.Log.LogAttrs(r.Context(), slog.LevelError, "request failed",
+			slog.String("request_id", id), slog.String("route", routeOf(r)), slog.Any("error", err))
+		e = errs.New(errs.Internal, "internal", "internal error")
+	}
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.FormatInt(seconds(e.RetryAfter), 10))
+	}
+	body := map[string]any{"error": e.Message, "code": e.Reason, "request_id": id}
+	if e.Field != "" {
+		body["field"] = e.Field
+	}
+	maps.Copy(body, e.Detail)
+	if err := writeJSON(w, wire.StatusOf(e.Kind), body); err != nil {
+		a.Log.Debug("answer not delivered", "request_id", id, "error", err)
+	}
+}
+
+// seconds rounds up: a client that waits the whole number is not early.
+func seconds(d time.Duration) int64 {
+	return int64(math.Ceil(d.Seconds()))
+}
+
+// writeJSON answers with v. Cards must keep their bytes, so nothing is escaped
+// for HTML.
+func writeJSON(w http.ResponseWriter, status int, v any) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	return writeBody(w, status, "application/json", buf.Bytes())
+}
+
+func writeBody(w http.ResponseWriter, status int, contentType string, body []byte) error {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, err := w.Write(body)
+	return err
+}
+
+// decode reads a JSON body strictly: duplicate names, names equal but for
+// case, and broken UTF-8 mean different things to different readers and are
+// refused (wire 2, F.7).
+func decode(body []byte, v any) error {
+	if err := codec.UnmarshalJSON(body, v); err != nil {
+		return errs.New(errs.Invalid, "malformed_json", "the body is not the JSON object this route takes: %s", describe(err)).In("body")
+	}
+	return nil
+}
+
+// notFound answers for a path without a route.
+func notFound(http.ResponseWriter, *http.Request) error {
+	return errs.New(errs.NotFound, "no_such_route", "there is no such route")
+}
+
+func methodNotAllowed(http.ResponseWriter, *http.Request) error {
+	return errs.New(errs.MethodNotAllowed, "method_not_allowed", "this route does not take that method")
+}

@@ -1,0 +1,95 @@
+// Package httpapi is the hub's HTTP face (wire 2, section I). It decodes a
+// request, finds out who speaks, asks the rules and writes their answer; it
+// holds no rule of its own.
+//
+// A handler returns an error instead of writing one: fail is the only place
+// that turns a failure into an answer.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anet-hub/anet/shared/identity"
+)
+
+// Signers finds the key history of an agent registered here.
+type Signers interface {
+	// SignerKEL gives the stored key history of a registered agent; a
+	// NotFound error when the AID is not registered here.
+	SignerKEL(ctx context.Context, aid string) ([]byte, error)
+}
+
+// HubKey is the hub's own identity.
+type HubKey interface {
+	// Current gives the identity, nil while there is none.
+	Current() *identity.Controller
+}
+
+// Budget bounds the bytes of bodies and answers in flight.
+type Budget interface {
+	// Take reserves n bytes or fails with Unavailable; the caller gives them
+	// back with the returned function, exactly once.
+	Take(n int64) (release func(), err error)
+}
+
+// Check is one part of readiness.
+type Check struct {
+	Name string
+	Ask  func(context.Context) error
+}
+
+// Deps is what the face stands on. All of it is required.
+type Deps struct {
+	Signers Signers
+	Key     HubKey
+	Replays *identity.Cache
+	Budget  Budget
+	Checks  []Check
+
+	TrustedProxies []netip.Prefix // whose X-Real-IP is believed
+	Version        string
+	Log            *slog.Logger
+	Metrics        prometheus.Registerer
+	Gather         prometheus.Gatherer
+	Now            func() time.Time
+}
+
+// API is the router with everything a handler needs.
+type API struct {
+	Deps
+	mux     chi.Router
+	metrics *metrics
+}
+
+// Group is a set of routes that belong together.
+type Group interface {
+	routes(a *API, r chi.Router)
+}
+
+// New builds the handler of one hub process.
+func New(d Deps, groups ...Group) *API {
+	a := &API{Deps: d, metrics: newMetrics(d.Metrics)}
+	r := chi.NewRouter()
+	r.Use(a.observe, cors, a.version)
+	r.NotFound(a.open(notFound))
+	r.MethodNotAllowed(a.open(methodNotAllowed))
+	r.Get("/healthz", a.open(a.healthz))
+	r.Get("/readyz", a.open(a.readyz))
+	r.Get("/metrics", a.scrape())
+	r.Get("/hub/identity", a.open(a.identity))
+	for _, g := range groups {
+		g.routes(a, r)
+	}
+	a.mux = r
+	return a
+}
+
+// ServeHTTP serves the hub API.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }

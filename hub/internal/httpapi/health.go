@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// healthz says that the process answers, nothing more.
+func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, map[string]any{
+		"status": "ok", "version": a.Version, "wire": wire.Version,
+	})
+}
+
+// readyz says whether this process can serve: a balancer takes it out of the
+// round while a check fails. The cause stays in the log.
+func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	for _, c := range a.Checks {
+		if err := c.Ask(ctx); err != nil {
+			a.Log.Warn("not ready", "check", c.Name, "error", err)
+			return errs.New(errs.Unavailable, "not_ready", "%s is not ready", c.Name).With("check", c.Name)
+		}
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"status": "ready"})
+}
+
+// identity answers who this hub is (wire 2, I.2).
+func (a *API) identity(w http.ResponseWriter, _ *http.Request) error {
+	key := a.Key.Current()
+	if key == nil {
+		return errNoIdentity()
+	}
+	return writeJSON(w, http.StatusOK, wire.Identity{AID: key.AID(), KEL: key.KEL()})
+}
+
+func errNoIdentity() error {
+	return errs.New(errs.Unavailable, "hub_identity_missing", "this hub has no identity yet").After(time.Second)
+}

@@ -1,0 +1,128 @@
+// Package hubkey keeps the hub's own identity. It lives in the database, so
+// that every process of one hub speaks with one voice: the first process
+// creates it, the others find it, and a rotation reaches all of them.
+package hubkey
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
+)
+
+// refresh is how soon a process notices a rotation done elsewhere.
+const refresh = 5 * time.Second
+
+// Store keeps one identity blob (wire 2, A.6) with its version.
+type Store interface {
+	// Load gives the blob and its version; a NotFound error when there is none.
+	Load(ctx context.Context) (blob []byte, version int64, err error)
+	// Create stores the first blob. A Conflict error means another process was first.
+	Create(ctx context.Context, blob []byte) error
+	// Replace stores a later blob over the version read, or fails with Conflict.
+	Replace(ctx context.Context, blob []byte, version int64) error
+}
+
+// Keeper holds the identity of this process's hub.
+type Keeper struct {
+	store Store
+	log   *slog.Logger
+	held  atomic.Pointer[held]
+}
+
+type held struct {
+	key     *identity.Controller
+	version int64
+}
+
+// Open loads the identity, creating it on an empty database. Processes that
+// start at once agree on one: who loses the race loads what the winner stored.
+func Open(ctx context.Context, store Store, now time.Time, log *slog.Logger) (*Keeper, error) {
+	k := &Keeper{store: store, log: log}
+	err := k.load(ctx)
+	if errs.KindOf(err) != errs.NotFound {
+		return k, err
+	}
+	if err := k.create(ctx, now); err != nil && errs.KindOf(err) != errs.Conflict {
+		return nil, err
+	}
+	return k, k.load(ctx)
+}
+
+func (k *Keeper) create(ctx context.Context, now time.Time) error {
+	c, err := identity.NewController(rand.Reader, now)
+	if err != nil {
+		return fmt.Errorf("make the hub's identity: %w", err)
+	}
+	blob, err := c.Blob()
+	if err != nil {
+		return err
+	}
+	return k.store.Create(ctx, blob)
+}
+
+func (k *Keeper) load(ctx context.Context) error {
+	blob, version, err := k.store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if h := k.held.Load(); h != nil && h.version == version {
+		return nil
+	}
+	key, err := identity.LoadController(blob)
+	if err != nil {
+		return fmt.Errorf("the stored hub identity is damaged: %w", err)
+	}
+	k.held.Store(&held{key: key, version: version})
+	return nil
+}
+
+// Current gives the identity.
+func (k *Keeper) Current() *identity.Controller {
+	if h := k.held.Load(); h != nil {
+		return h.key
+	}
+	return nil
+}
+
+// Ready fails while the stored identity can't be read.
+func (k *Keeper) Ready(ctx context.Context) error { return k.load(ctx) }
+
+// Rotate replaces the signing key. The AID stays; the history grows by one
+// event. Running processes follow within seconds.
+func (k *Keeper) Rotate(ctx context.Context, now time.Time) (*identity.Controller, error) {
+	h := k.held.Load()
+	next, err := h.key.Rotate(rand.Reader, now)
+	if err != nil {
+		return nil, fmt.Errorf("rotate the hub's identity: %w", err)
+	}
+	blob, err := next.Blob()
+	if err != nil {
+		return nil, err
+	}
+	if err := k.store.Replace(ctx, blob, h.version); err != nil {
+		return nil, err
+	}
+	return next, k.load(ctx)
+}
+
+// Run follows rotations until ctx ends.
+func (k *Keeper) Run(ctx context.Context) error {
+	tick := time.NewTicker(refresh)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if err := k.load(ctx); err != nil && ctx.Err() == nil {
+				k.log.Warn("the hub identity could not be read again", "error", err)
+			}
+		}
+	}
+}
