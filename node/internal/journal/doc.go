@@ -4,13 +4,4 @@
 //
 // The one rule: what is acknowledged to the hub was committed here first, and
 // the replay row of a message is written in the transaction of its effect.
-//
-// # States of a task
-//
-//	submitted ──► working ◄──► input-required
-//	    │            │               │
-//	    └────────────┴───────────────┴──► completed | failed | canceled | rejected
-//
-// Nothing leaves the states on the right. What arrives later is recorded, and
-// changes nothing else.
 package journal

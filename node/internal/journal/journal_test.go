@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/task"
 )
 
 // testClock stands still until it is moved.
@@ -47,7 +48,7 @@ func TestTaskSurvivesReopening(t *testing.T) {
 	j := openTest(t, path, c)
 	k := Task{
 		ID: "ix_1", Role: Provider, Peer: "bpeer", Capability: "text.digest", Args: []byte(`{"a":1}`),
-		State: Working, Trust: TrustPublicCap, RetryAfter: 3 * time.Second, PeerKEL: []byte{1}, Started: true,
+		State: task.Working, Trust: TrustPublicCap, RetryAfter: 3 * time.Second, PeerKEL: []byte{1}, Started: true,
 	}
 	j.must(t, func(tx *Tx) error { return tx.PutTask(&k) })
 	if err := j.Close(); err != nil {
@@ -97,7 +98,7 @@ func TestWriteFinishesThoughTheCallerStops(t *testing.T) {
 	j, _ := newJournal(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	err := j.Write(ctx, func(tx *Tx) error { return tx.PutTask(&Task{ID: "ix_1", Role: Requester, State: Submitted}) })
+	err := j.Write(ctx, func(tx *Tx) error { return tx.PutTask(&Task{ID: "ix_1", Role: Requester, State: task.Submitted}) })
 	if err != nil {
 		t.Errorf("Write under a stopped context = %v, want it recorded", err)
 	}
@@ -105,7 +106,7 @@ func TestWriteFinishesThoughTheCallerStops(t *testing.T) {
 
 func TestWriteSoonReturnsToDurable(t *testing.T) {
 	j, _ := newJournal(t)
-	err := j.WriteSoon(t.Context(), func(tx *Tx) error { return tx.PutTask(&Task{ID: "ix_1", Role: Requester, State: Submitted}) })
+	err := j.WriteSoon(t.Context(), func(tx *Tx) error { return tx.PutTask(&Task{ID: "ix_1", Role: Requester, State: task.Submitted}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestChangedTellsOfTasksOnly(t *testing.T) {
 		t.Error("a replay row woke those who wait for tasks")
 	default:
 	}
-	j.must(t, func(tx *Tx) error { return tx.PutTask(&Task{ID: "ix_1", Role: Requester, State: Submitted}) })
+	j.must(t, func(tx *Tx) error { return tx.PutTask(&Task{ID: "ix_1", Role: Requester, State: task.Submitted}) })
 	select {
 	case <-told:
 	default:
@@ -149,14 +150,14 @@ func TestChangedTellsOfTasksOnly(t *testing.T) {
 }
 
 func TestNothingLeavesATerminalState(t *testing.T) {
-	for _, s := range []State{Completed, Failed, Canceled, Rejected} {
+	for _, s := range []task.State{task.Completed, task.Failed, task.Canceled, task.Rejected} {
 		k := Task{State: s}
-		if k.To(Working, time.Now()) || k.State != s {
+		if k.To(task.Working, time.Now()) || k.State != s {
 			t.Errorf("from %s to working: state is now %s, want it unchanged", s, k.State)
 		}
 	}
-	k, end := Task{State: InputRequired}, time.Now()
-	if !k.To(Completed, end) || !k.Ended.Equal(end) {
+	k, end := Task{State: task.InputRequired}, time.Now()
+	if !k.To(task.Completed, end) || !k.Ended.Equal(end) {
 		t.Errorf("to completed: %v, ended %v; want it ended now", k.State, k.Ended)
 	}
 }
@@ -165,7 +166,7 @@ func TestTasksPageWithoutGapOrRepeat(t *testing.T) {
 	j, _ := newJournal(t)
 	j.must(t, func(tx *Tx) error {
 		for i := range 25 {
-			k := Task{ID: fmt.Sprintf("ix_%02d", i), Role: Requester, State: Submitted, Peer: "p"}
+			k := Task{ID: fmt.Sprintf("ix_%02d", i), Role: Requester, State: task.Submitted, Peer: "p"}
 			if i%5 == 0 {
 				k.Role = Provider
 			}
@@ -204,7 +205,7 @@ func TestConcurrentWritersKeepOneOrder(t *testing.T) {
 	for i := range 8 {
 		go func() {
 			done <- j.Write(context.Background(), func(tx *Tx) error {
-				return tx.PutTask(&Task{ID: fmt.Sprint("ix_", i), Role: Requester, State: Submitted})
+				return tx.PutTask(&Task{ID: fmt.Sprint("ix_", i), Role: Requester, State: task.Submitted})
 			})
 		}()
 	}
@@ -224,10 +225,10 @@ func TestConcurrentWritersKeepOneOrder(t *testing.T) {
 func TestKillInsideATransaction(t *testing.T) {
 	c, dir := newClock(), t.TempDir()
 	j := openTest(t, filepath.Join(dir, "journal.db"), c)
-	j.must(t, func(tx *Tx) error { return tx.PutTask(&Task{ID: "ix_kept", Role: Requester, State: Submitted}) })
+	j.must(t, func(tx *Tx) error { return tx.PutTask(&Task{ID: "ix_kept", Role: Requester, State: task.Submitted}) })
 	copied := t.TempDir()
 	j.must(t, func(tx *Tx) error {
-		if err := tx.PutTask(&Task{ID: "ix_lost", Role: Requester, State: Submitted}); err != nil {
+		if err := tx.PutTask(&Task{ID: "ix_lost", Role: Requester, State: task.Submitted}); err != nil {
 			return err
 		}
 		return copyFiles(dir, copied)

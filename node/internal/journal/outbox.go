@@ -15,18 +15,21 @@ type Outgoing struct {
 	Body     []byte
 	Sealed   []byte
 	Exp      time.Time
-	Attempts int // begun, so at least one of them may have arrived
-	Next     time.Time
-	Error    string
-	Created  time.Time
-	Sent     time.Time
+	Attempts int
+	// Uncertain says that an attempt may have arrived although it failed. It is
+	// set before each attempt and taken back when the hub certainly refused it.
+	Uncertain bool
+	Next      time.Time
+	Error     string
+	Created   time.Time
+	Sent      time.Time
 }
 
-const outgoingColumns = `id, task, peer, mid, type, body, sealed, exp, attempts, next_at, error, created_at, sent_at`
+const outgoingColumns = `id, task, peer, mid, type, body, sealed, exp, attempts, uncertain, next_at, error, created_at, sent_at`
 
 func scanOutgoing(row scanner) (o Outgoing, err error) {
 	var exp, next, created, sent int64
-	err = row.Scan(&o.ID, &o.Task, &o.Peer, &o.MID, &o.Type, &o.Body, &o.Sealed, &exp, &o.Attempts, &next, &o.Error, &created, &sent)
+	err = row.Scan(&o.ID, &o.Task, &o.Peer, &o.MID, &o.Type, &o.Body, &o.Sealed, &exp, &o.Attempts, &o.Uncertain, &next, &o.Error, &created, &sent)
 	o.Exp, o.Next, o.Created, o.Sent = at(exp), at(next), at(created), at(sent)
 	return o, err
 }
@@ -37,8 +40,8 @@ func (t *Tx) Enqueue(o *Outgoing) error {
 		o.Next = t.now
 	}
 	o.Created = t.now
-	_, err := t.one(`INSERT INTO outbox (task, peer, mid, type, body, sealed, exp, attempts, next_at, error, created_at, sent_at)
-		VALUES (?,?,?,?,?,?,?,0,?,'',?,0) RETURNING id`,
+	_, err := t.one(`INSERT INTO outbox (task, peer, mid, type, body, sealed, exp, attempts, uncertain, next_at, error, created_at, sent_at)
+		VALUES (?,?,?,?,?,?,?,0,0,?,'',?,0) RETURNING id`,
 		[]any{o.Task, o.Peer, o.MID, o.Type, o.Body, o.Sealed, ms(o.Exp), ms(o.Next), ms(o.Created)}, &o.ID)
 	return err
 }
@@ -67,16 +70,17 @@ func (t *Tx) Seal(id int64, sealed []byte, exp time.Time) error {
 }
 
 // Attempting counts an attempt before it is made: a crash in the middle must
-// not make a message look untouched.
-func (t *Tx) Attempting(id int64) error {
+// not make a message look untouched. False when it was taken out meanwhile.
+func (t *Tx) Attempting(id int64) (bool, error) {
 	t.touched = true
-	return t.exec(`UPDATE outbox SET attempts = attempts + 1 WHERE id = ?`, id)
+	n, err := t.affect(`UPDATE outbox SET attempts = attempts + 1, uncertain = 1 WHERE id = ?`, id)
+	return n == 1, err
 }
 
 // Postpone sets the next attempt and notes why.
-func (t *Tx) Postpone(id int64, next time.Time, why string) error {
+func (t *Tx) Postpone(id int64, next time.Time, uncertain bool, why string) error {
 	t.touched = true
-	return t.exec(`UPDATE outbox SET next_at = ?, error = ? WHERE id = ?`, ms(next), why, id)
+	return t.exec(`UPDATE outbox SET next_at = ?, uncertain = ?, error = ? WHERE id = ?`, ms(next), uncertain, why, id)
 }
 
 // Hasten brings the attempts that the hub's absence put off forward to then.

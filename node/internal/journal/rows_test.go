@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/anet-hub/anet/shared/task"
 )
 
 func copyFiles(from, to string) error {
@@ -140,7 +142,7 @@ func TestOutboxIsFirstInFirstOutPerTask(t *testing.T) {
 	if got := fmt.Sprint(due(t, j)); got != "[1a 2a]" {
 		t.Errorf("due at first = %s, want the head of each task", got)
 	}
-	j.must(t, func(tx *Tx) error { return tx.Postpone(rows[0].ID, c.t.Add(time.Minute), "hub away") })
+	j.must(t, func(tx *Tx) error { return tx.Postpone(rows[0].ID, c.t.Add(time.Minute), false, "hub away") })
 	if got := fmt.Sprint(due(t, j)); got != "[2a]" {
 		t.Errorf("due while the head waits = %s, want nothing of its task", got)
 	}
@@ -175,7 +177,7 @@ func TestResendOnlyWhatWasSent(t *testing.T) {
 func TestMessagesAndFiles(t *testing.T) {
 	j, _ := newJournal(t)
 	j.must(t, func(tx *Tx) error {
-		k := Task{ID: "ix_1", Role: Provider, State: Working}
+		k := Task{ID: "ix_1", Role: Provider, State: task.Working}
 		if err := tx.PutTask(&k); err != nil {
 			return err
 		}
@@ -217,9 +219,9 @@ func TestPublicCallsAreDeletedAndTheirEvidenceStays(t *testing.T) {
 	week := 7 * 24 * time.Hour
 	j.must(t, func(tx *Tx) error {
 		for _, k := range []Task{
-			{ID: "ix_public", Role: Provider, Trust: TrustPublicCap, State: Completed, Ended: c.t},
-			{ID: "ix_peer", Role: Provider, Trust: TrustPeer, State: Completed, Ended: c.t},
-			{ID: "ix_mine", Role: Requester, State: Completed, Ended: c.t},
+			{ID: "ix_public", Role: Provider, Trust: TrustPublicCap, State: task.Completed, Ended: c.t},
+			{ID: "ix_peer", Role: Provider, Trust: TrustPeer, State: task.Completed, Ended: c.t},
+			{ID: "ix_mine", Role: Requester, State: task.Completed, Ended: c.t},
 		} {
 			if err := tx.PutTask(&k); err != nil {
 				return err

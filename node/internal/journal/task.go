@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/task"
 )
 
 // Role is the side of a task this node stands on.
@@ -46,7 +47,7 @@ type Task struct {
 	RequestCID          string
 	Trust               Trust // of a provider's task
 
-	State       State
+	State       task.State
 	Effect      string // G.3; empty before the end, and for text
 	Reason      string
 	Note        string // words that came with the state
@@ -71,31 +72,8 @@ type Task struct {
 	Version int64
 }
 
-// State is where a task stands; see the drawing in the package comment.
-type State string
-
-// The states.
-const (
-	Submitted     State = "submitted"
-	Working       State = "working"
-	InputRequired State = "input-required"
-	Completed     State = "completed"
-	Failed        State = "failed"
-	Canceled      State = "canceled"
-	Rejected      State = "rejected"
-)
-
-// Terminal reports whether nothing can follow.
-func (s State) Terminal() bool {
-	switch s {
-	case Completed, Failed, Canceled, Rejected:
-		return true
-	}
-	return false
-}
-
 // To moves the task on; false when its state is terminal and nothing changes.
-func (k *Task) To(s State, now time.Time) bool {
+func (k *Task) To(s task.State, now time.Time) bool {
 	if k.State.Terminal() {
 		return false
 	}
@@ -167,7 +145,7 @@ func (t *Tx) NeedTask(id string) (Task, error) {
 // Filter selects tasks; zero members do not filter.
 type Filter struct {
 	Role      Role
-	State     State
+	State     task.State
 	Peer      string
 	ContextID string
 	Ended     *bool

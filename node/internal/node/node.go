@@ -287,7 +287,7 @@ type Identity struct {
 	KEL    []byte `json:"kel"`
 }
 
-// Status is the truth of this moment (DESIGN: live truth).
+// Status is the truth of this moment, not a copy of the configuration.
 type Status struct {
 	AID     string    `json:"aid"`
 	Name    string    `json:"name"`

@@ -101,6 +101,7 @@ CREATE TABLE outbox (
     sealed     BLOB,
     exp        INTEGER NOT NULL,
     attempts   INTEGER NOT NULL,
+    uncertain  INTEGER NOT NULL,
     next_at    INTEGER NOT NULL,
     error      TEXT NOT NULL,
     created_at INTEGER NOT NULL,
