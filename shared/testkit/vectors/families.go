@@ -12,4 +12,8 @@ var families = map[string]family{
 	"relayauth-sig-encoding": sigEncoding,
 	"jcs":                    jcs,
 	"jcs-number-tokens":      jcsNumberTokens,
+	"payment":                paymentObjects,
+	"payment-window":         paymentWindow,
+	"paybind":                payBind,
+	"payment-voucher":        vouchers,
 }
