@@ -21,9 +21,12 @@ import (
 // its own that starts the server on the folder and waits.
 const ownerFolder = "EMBEDPG_TEST_OWNER"
 
+// careless makes a server that need not survive a crash of the machine.
+var careless = map[string]string{"fsync": "off"}
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(ownerFolder); dir != "" {
-		s, err := Start(context.Background(), Options{DataDir: dir})
+		s, err := Start(context.Background(), Options{DataDir: dir, Settings: careless})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -169,7 +172,7 @@ func dataDir(t *testing.T) string {
 
 func start(t *testing.T, dir string) *Server {
 	t.Helper()
-	s, err := Start(t.Context(), Options{DataDir: dir, Settings: map[string]string{"fsync": "off"}})
+	s, err := Start(t.Context(), Options{DataDir: dir, Settings: careless})
 	if err != nil {
 		t.Fatalf("Start: %v", err)
 	}
