@@ -133,8 +133,11 @@ func (w *rewriter) array(info byte, n uint64) error {
 type pair struct{ key, value, end uint32 }
 
 func (w *rewriter) dict(info byte, n uint64) error {
-	var pairs []pair
 	start := len(w.out)
+	var pairs []pair
+	if info != indefinite {
+		pairs = make([]pair, 0, n) // they are all there: the item is well-formed
+	}
 	count, err := w.each(info, n, func() error {
 		p := pair{key: uint32(len(w.out))}
 		if err := w.key(); err != nil {

@@ -57,7 +57,6 @@ type Decoder struct {
 // NewDecoder makes a decoder that refuses containers of more elements.
 func NewDecoder(elements int) Decoder {
 	return Decoder{mode: must(cbor.DecOptions{
-		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
 		MaxNestedLevels:   MaxLevels,
 		MaxArrayElements:  elements,
 		MaxMapPairs:       elements,
@@ -77,8 +76,9 @@ func (d Decoder) Within(items int) Decoder {
 
 // Unmarshal decodes exactly one item into v.
 func (d Decoder) Unmarshal(data []byte, v any) error {
-	// The library skips members it does not know without looking for repeated
-	// keys or broken text inside them; the canonical walk looks everywhere.
+	// The canonical walk finds repeated keys and broken text everywhere. The
+	// library would not look inside members it skips, and it keeps a set of
+	// the keys it does not know, many times the size of the input.
 	if err := d.check(data); err != nil {
 		return err
 	}

@@ -18,6 +18,10 @@ import (
 // MaxJSONDepth bounds nested containers, as section H.3 says.
 const MaxJSONDepth = 128
 
+// checkedNames turns the library's own check for repeated names off: the
+// walker makes it, with a fraction of the memory.
+var checkedNames = jsontext.AllowDuplicateNames(true)
+
 // UnmarshalJSON decodes JSON that every reader reads alike: no repeated name,
 // no two names equal under Unicode case folding, valid UTF-8, bounded depth.
 // Names match exactly; unknown members are ignored.
@@ -25,7 +29,7 @@ func UnmarshalJSON(data []byte, v any) error {
 	if err := walkJSON(data, &walker{twins: true}); err != nil {
 		return err
 	}
-	return json.Unmarshal(data, v)
+	return json.Unmarshal(data, v, checkedNames)
 }
 
 // UnmarshalObject is UnmarshalJSON for text that has to be an object: null
@@ -55,7 +59,7 @@ func CanonicalJSON(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	v := jsontext.Value(bytes.Clone(data))
-	if err := v.Canonicalize(); err != nil {
+	if err := v.Canonicalize(checkedNames); err != nil {
 		return nil, fmt.Errorf("canonical JSON: %w", err)
 	}
 	return v, nil
@@ -72,11 +76,11 @@ func CheckNames(data []byte) error { return walkJSON(data, &walker{twins: true})
 
 type walker struct {
 	ijson, twins bool
-	names        [][]string // folded names of the open objects
+	names        [][]string // of the open objects; folded to find twins
 }
 
 func walkJSON(data []byte, w *walker) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(data))
+	d := jsontext.NewDecoder(bytes.NewBuffer(data), checkedNames)
 	for {
 		t, err := d.ReadToken()
 		if errors.Is(err, io.EOF) {
@@ -132,11 +136,14 @@ func (w *walker) str(d *jsontext.Decoder, s string) error {
 	if w.ijson && strings.ContainsFunc(s, nonCharacter) {
 		return errors.New("decode JSON: text holds a Unicode noncharacter")
 	}
-	kind, n := d.StackIndex(d.StackDepth())
-	if isName := kind == '{' && n%2 == 1; w.twins && isName {
-		last := len(w.names) - 1
-		w.names[last] = append(w.names[last], strings.Map(fold, s))
+	if kind, n := d.StackIndex(d.StackDepth()); kind != '{' || n%2 == 0 {
+		return nil // a value
 	}
+	if w.twins {
+		s = strings.Map(fold, s)
+	}
+	last := len(w.names) - 1
+	w.names[last] = append(w.names[last], s)
 	return nil
 }
 
@@ -144,7 +151,7 @@ func distinct(names []string) error {
 	slices.Sort(names)
 	for i := 1; i < len(names); i++ {
 		if names[i] == names[i-1] {
-			return fmt.Errorf("decode JSON: two names differ in case only: %.64q", names[i])
+			return fmt.Errorf("decode JSON: one name twice, or two that differ in case only: %.64q", names[i])
 		}
 	}
 	return nil
