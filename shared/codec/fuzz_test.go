@@ -2,6 +2,8 @@ package codec
 
 import (
 	"bytes"
+	"encoding/hex"
+	"encoding/json"
 	"os"
 	"testing"
 )
@@ -30,12 +32,8 @@ func FuzzCanonical(f *testing.F) {
 }
 
 func FuzzCanonicalJSON(f *testing.F) {
-	for _, file := range []string{"jcs.json", "jcs-number-tokens.json"} {
-		b, err := os.ReadFile("testdata/" + file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b)
+	for _, in := range published(f) {
+		f.Add(in)
 	}
 	f.Add([]byte(`{"a":[1e-400,-0,"\u00e9"],"A":null}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -48,4 +46,30 @@ func FuzzCanonicalJSON(f *testing.F) {
 			t.Fatalf("CanonicalJSON(%s) = %s, then %s, %v", raw, once, twice, err)
 		}
 	})
+}
+
+// published are the inputs of the JCS vectors, right and wrong ones.
+func published(f *testing.F) (inputs [][]byte) {
+	data, err := os.ReadFile("testdata/jcs.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	var file map[string]json.RawMessage
+	if err := json.Unmarshal(data, &file); err != nil {
+		f.Fatal(err)
+	}
+	for _, group := range []string{"canonicalize", "reject_all"} {
+		var cases []map[string]string
+		if err := json.Unmarshal(file[group], &cases); err != nil {
+			f.Fatal(err)
+		}
+		for _, c := range cases {
+			in, err := hex.DecodeString(c["input_hex"])
+			if err != nil {
+				f.Fatal(err)
+			}
+			inputs = append(inputs, in)
+		}
+	}
+	return inputs
 }

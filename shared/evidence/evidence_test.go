@@ -229,6 +229,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(record)
+	vectors.Seeds(f, "testdata/evidence.json")
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		if r, err := ParseReceipt(wire); err == nil {
 			_ = r.Verify(c.History())

@@ -302,6 +302,8 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(wire)
+	vectors.Seeds(f, "testdata/payment.json")
+	vectors.Seeds(f, "testdata/payment-voucher.json")
 	f.Add([]byte(`{"x402Version":2,"accepted":{"amount":"1"},"payload":{"authorization":"AA=="}}`))
 	f.Add([]byte(`{"extensions":{"anet.settlement.receipt":"AA=="}}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
