@@ -48,25 +48,30 @@ type Statement struct {
 // Read checks everything about a card but its time and its signatures, in the
 // order of section H.4.
 func Read(raw []byte) (*Statement, error) {
-	tree, canon, err := parse(raw)
+	s, canon, err := open(raw)
 	if err != nil {
 		return nil, err
 	}
-	s := &Statement{tree: tree}
-	if s.signatures, err = takeSignatures(tree); err != nil {
+	if err := agentCard.typed("", s.tree); err != nil {
 		return nil, err
 	}
-	if err := agentCard.typed("", tree); err != nil {
-		return nil, err
+	return s, s.readCard(canon)
+}
+
+// open takes a card apart into what is signed and the signatures.
+func open(raw []byte) (s *Statement, canon []byte, err error) {
+	s = &Statement{}
+	if s.tree, canon, err = parse(raw); err != nil {
+		return nil, nil, err
 	}
-	if err := s.readCard(canon); err != nil {
-		return nil, err
+	if s.signatures, err = takeSignatures(s.tree); err != nil {
+		return nil, nil, err
 	}
-	if s.Payload, err = stripped(tree); err != nil {
-		return nil, refuse(MalformedJSON, "the card has no canonical form").because(err)
+	if s.Payload, err = stripped(s.tree); err != nil {
+		return nil, nil, refuse(MalformedJSON, "the card has no canonical form").because(err)
 	}
 	s.PayloadHash = sha256.Sum256(s.Payload)
-	return s, nil
+	return s, canon, nil
 }
 
 // parse reads a strict I-JSON object; canon is its canonical form.

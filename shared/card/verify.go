@@ -47,6 +47,17 @@ func (v Verifier) Verify(ctx context.Context, raw []byte) (*Verified, error) {
 	return v.authenticate(ctx, s)
 }
 
+// VerifySignatures checks nothing but that aid signed: for cards that are no
+// network cards, such as the one a local daemon shows for a distant agent.
+func (v Verifier) VerifySignatures(ctx context.Context, raw []byte, aid string) (*Verified, error) {
+	s, _, err := open(raw)
+	if err != nil {
+		return nil, err
+	}
+	s.AID = aid
+	return v.authenticate(ctx, s)
+}
+
 // authenticate looks for one good signature. Of several bad ones the first
 // speaks, but an unknown key history is no verdict and wins.
 func (v Verifier) authenticate(ctx context.Context, s *Statement) (*Verified, error) {

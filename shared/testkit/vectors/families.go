@@ -16,4 +16,9 @@ var families = map[string]family{
 	"payment-window":         paymentWindow,
 	"paybind":                payBind,
 	"payment-voucher":        vouchers,
+	"a2acard-golden":         cardGolden,
+	"a2acard-cross-sdk":      cardCrossSDK,
+	"a2acard-jwks":           cardJWKS,
+	"netcard-unsigned":       netcard,
+	"card":                   directoryCard, // of wire 1
 }
