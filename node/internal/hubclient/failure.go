@@ -1,0 +1,105 @@
+package hubclient
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/attempt"
+	"github.com/anet-hub/anet/shared/codec"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// Reasons of failures that are no answer of the hub. Unreachable certainly sent
+// nothing; after ConnectionLost nobody knows what the hub did.
+const (
+	Unreachable    = "hub_unreachable"
+	ConnectionLost = "hub_connection_lost"
+	WireTooOld     = "hub_wire_too_old"
+	WireTooNew     = "hub_wire_too_new"
+)
+
+func (c *Client) unreachable(err error, watch *attempt.Attempt) error {
+	if watch.MayHaveArrived() {
+		return errs.New(errs.Unavailable, ConnectionLost, "the connection to the hub %s broke off", c.base.Host).Because(err)
+	}
+	return errs.New(errs.Unavailable, Unreachable, "the hub %s cannot be reached", c.base.Host).Because(err)
+}
+
+// failure is the error a hub answered with. The kind is read from the status,
+// the reason from the code where the hub gives one.
+func (c *Client) failure(a answer) error {
+	var p wire.Problem
+	if codec.UnmarshalJSON(a.body, &p) != nil {
+		p = wire.Problem{}
+	}
+	switch {
+	case a.status == http.StatusUpgradeRequired:
+		return errs.New(errs.UpgradeRequired, WireTooNew,
+			"the hub %s requires wire %d and this program speaks %d; update anet", c.base.Host, p.RequiredWire, wire.Version)
+	case a.status >= 300 && a.status < 400:
+		return errs.New(errs.BadGateway, "hub_redirects",
+			"the hub %s sends us on to %.200q; join it under its own URL", c.base.Host, a.header.Get("Location"))
+	}
+	e := errs.New(wire.KindOf(a.status), codeOf(p, a.status), "the hub answered %d: %s", a.status, sentence(p, a.status))
+	e.Field = p.Field
+	return e.After(c.retryAfter(a.header))
+}
+
+func codeOf(p wire.Problem, status int) string {
+	if p.Code != "" {
+		return p.Code
+	}
+	return "hub_" + wire.KindOf(status).String()
+}
+
+// sentence is the hub's own, on one line and bounded: it ends up in terminals.
+func sentence(p wire.Problem, status int) string {
+	text := strings.Join(strings.FieldsFunc(p.Error, func(r rune) bool { return r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) }), " ")
+	if text == "" {
+		return http.StatusText(status)
+	}
+	return text[:min(len(text), 400)]
+}
+
+// minRetry is the shortest wait worth obeying (L.7).
+const minRetry = time.Second
+
+// retryAfter is zero when the hub asks for no wait.
+func (c *Client) retryAfter(h http.Header) time.Duration {
+	if h.Get("Retry-After") == "" {
+		return 0
+	}
+	return max(minRetry, attempt.RetryAfter(h, c.now()))
+}
+
+// CertainlyNotSent reports whether the failed call cannot have reached the hub.
+func CertainlyNotSent(err error) bool { return errs.Is(err, Unreachable) }
+
+// Temporary reports whether the same call may succeed later: the hub was not
+// reached, busy, full or broken, rather than refusing what was asked.
+func Temporary(err error) bool {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Kind {
+	case errs.Internal, errs.TooMany, errs.BadGateway, errs.Unavailable, errs.Full:
+		return true
+	}
+	return false
+}
+
+// checkWire refuses a hub of an older wire. Only a good answer is looked at: a
+// proxy that fails in front of the hub knows no such header.
+func (c *Client) checkWire(a answer) error {
+	spoken, err := strconv.Atoi(a.header.Get(wire.HeaderVersion))
+	if err == nil && spoken >= wire.Version {
+		return nil
+	}
+	return errs.New(errs.UpgradeRequired, WireTooOld,
+		"the hub %s speaks an older wire than %d, without encryption between nodes; this program will not use it", c.base.Host, wire.Version)
+}

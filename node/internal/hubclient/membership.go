@@ -1,0 +1,56 @@
+package hubclient
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// Register lists the node (wire 2, I.3). The body comes from package listing.
+func (c *Client) Register(ctx context.Context, body wire.Register) (wire.Registered, error) {
+	a, err := c.do(ctx, post("/register", wire.ActionRegister, body))
+	if err != nil {
+		return wire.Registered{}, err
+	}
+	var out wire.Registered
+	if err := decode(a, "/register", &out); err != nil {
+		return out, err
+	}
+	return out, c.checkWire(a)
+}
+
+// SetProfile changes what the directory says in the operator's words.
+func (c *Client) SetProfile(ctx context.Context, p wire.Profile) error {
+	_, err := c.do(ctx, post("/profile", wire.ActionProfile, p))
+	return err
+}
+
+// SetVisibility says how far the node's listing travels.
+func (c *Client) SetVisibility(ctx context.Context, visibility string) error {
+	_, err := c.do(ctx, post(c.own("visibility"), wire.ActionVisibility, wire.Visibility{Visibility: visibility}))
+	return err
+}
+
+// Deregister leaves the hub. Mail that was not fetched is lost, and counted.
+func (c *Client) Deregister(ctx context.Context) (wire.Deregistered, error) {
+	var out wire.Deregistered
+	err := c.call(ctx, post(c.own("deregister"), wire.ActionDeregister, struct{}{}), &out)
+	return out, err
+}
+
+// PublishKeys gives the hub a new key set between registrations.
+func (c *Client) PublishKeys(ctx context.Context, keyset []byte) (wire.KeysStored, error) {
+	var out wire.KeysStored
+	err := c.call(ctx, post(c.own("keys"), wire.ActionKeys, wire.Keyset{Keyset: keyset}), &out)
+	return out, err
+}
+
+// own is a route of the node's own row.
+func (c *Client) own(what string) string {
+	aid := ""
+	if c.signer != nil {
+		aid = c.signer().AID()
+	}
+	return "/agents/" + url.PathEscape(aid) + "/" + what
+}
