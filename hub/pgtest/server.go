@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -30,18 +29,15 @@ func findServer() (string, error) {
 	return url, nil
 }
 
-// held keeps the container's leash from being collected: while this process
-// lives its end stays open, and when it dies, however it does, the container goes.
-var held io.WriteCloser
-
 // containerServer lets a program of its own start the container: the client
-// for a container engine is large, and would be linked into every test.
+// for a container engine is large, and would be linked into every test. The
+// container goes when that program's standard input ends, so when this process
+// does, however it does.
 func containerServer() (string, error) {
 	cmd := exec.Command("go", "run", "github.com/anet-hub/anet/hub/pgtest/pgcontainer")
 	var words bytes.Buffer
 	cmd.Stderr = &words
-	leash, err := cmd.StdinPipe()
-	if err != nil {
+	if _, err := cmd.StdinPipe(); err != nil {
 		return "", err
 	}
 	out, err := cmd.StdoutPipe()
@@ -56,6 +52,6 @@ func containerServer() (string, error) {
 		_ = cmd.Wait()
 		return "", errors.New(strings.TrimSpace(words.String()))
 	}
-	held = leash
+	go func() { _ = cmd.Wait() }() // holds on to our end of its standard input
 	return strings.TrimSpace(line), nil
 }

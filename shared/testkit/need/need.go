@@ -35,12 +35,6 @@ func Docker(t testing.TB) {
 	}
 }
 
-// Chromium is the path of a browser that pages can be tried in.
-func Chromium(t testing.TB) string {
-	t.Helper()
-	return Program(t, "chromium", "chromium-browser", "google-chrome")
-}
-
 // Root wants the rights to act as another user.
 func Root(t testing.TB) {
 	t.Helper()

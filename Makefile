@@ -1,0 +1,59 @@
+# "make" alone prints what can be made.
+
+MODULE  := github.com/anet-hub/anet
+VERSION := $(or $(shell git describe --tags --match 'v*' 2>/dev/null),dev)
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+STAMP   := -X $(MODULE)/shared/version.Version=$(VERSION) -X $(MODULE)/shared/version.Commit=$(COMMIT)
+SOURCES := deploy e2e hub migrations node shared
+COMPOSE := $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
+
+.PHONY: help demo up build test check format bench golden images compose compose-down
+
+help:
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## a hub and two nodes on this machine: find, call, verify, stop
+	@e2e/scripts/bootstrap postgres curl
+	@go run ./e2e/demo -bin bin
+
+up: build ## the demo's network, left running; prints its addresses
+	@e2e/scripts/bootstrap postgres curl
+	@go run ./e2e/demo -bin bin -stay
+
+build: ## the programs, static, in bin/
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w $(STAMP)' -o bin/ \
+		./hub/cmd/anet-hub ./node/cmd/anet ./deploy/examples/text-service
+
+test: ## everything CI runs: format, vet, staticcheck, import rules, fresh schema, unit tests with -race, e2e
+	@e2e/scripts/bootstrap postgres gcc curl
+	@$(MAKE) --no-print-directory format
+	go vet ./...
+	go tool staticcheck ./...
+	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./...
+
+check: format ## the quick look before a commit: format, vet, build, import rules, the fast tests
+	go vet ./...
+	go build ./...
+	go test -run Layer ./e2e
+	go test ./shared/...
+
+format:
+	@bad=$$(gofmt -l $(SOURCES)); test -z "$$bad" || { echo "gofmt -w these: $$bad"; exit 1; }
+
+bench: build ## the table of docs/benchmarks.md
+	@e2e/scripts/bootstrap postgres
+	@go run ./e2e/bench
+
+golden: ## rewrite the golden files and migrations/schema.sql
+	@e2e/scripts/bootstrap postgres
+	UPDATE_GOLDEN=1 go test -count=1 $$(go list -f '{{range .TestImports}}{{if eq . "$(MODULE)/shared/testkit/golden"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "$(MODULE)/shared/testkit/golden"}}{{$$.ImportPath}} {{end}}{{end}}' ./...)
+
+images: build ## container images, from what is on this machine
+	@e2e/scripts/bootstrap postgres docker
+	@deploy/images.sh
+
+compose: images ## PostgreSQL, a hub and three nodes in containers, left running
+	@$(COMPOSE) up -d
+
+compose-down: ## stop these containers and forget their data
+	@$(COMPOSE) down -v
