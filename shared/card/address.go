@@ -15,9 +15,9 @@ func checkPublic(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Scheme == "" || u.Hostname() == "":
-		return refuse(NotPublishForm, "%q is no absolute URL with a host", clip(address))
+		return Refuse(NotPublishForm, "%q is no absolute URL with a host", clip(address))
 	case u.Scheme == "unix" || isLocal(u.Hostname()):
-		return refuse(NotPublishForm, "%q is an address of this machine only, which a public card may not show", clip(address))
+		return Refuse(NotPublishForm, "%q is an address of this machine only, which a public card may not show", clip(address))
 	}
 	return nil
 }

@@ -81,8 +81,16 @@ type Skill struct {
 	OutputModes []string `json:"outputModes,omitzero"`
 }
 
-// Extension finds a declared extension; a second one of the same URI is an error
-// for those the network defines, so the first stands for all.
+// SkillIDs are the capability ids the card lists, in its order.
+func (c *Card) SkillIDs() []string {
+	ids := make([]string, len(c.Skills))
+	for i, s := range c.Skills {
+		ids[i] = s.ID
+	}
+	return ids
+}
+
+// Extension finds the first declared extension of a URI.
 func (c *Card) Extension(uri string) (Extension, bool) {
 	for _, e := range c.Capabilities.Extensions {
 		if e.URI == uri {
@@ -123,21 +131,21 @@ func trimBase(url string) string { return strings.TrimRight(strings.TrimSpace(ur
 func (c *Card) check() error {
 	switch {
 	case c.Name == "":
-		return refuse(InvalidCard, "name is empty")
+		return Refuse(InvalidCard, "name is empty")
 	case len(c.Interfaces) == 0:
-		return refuse(InvalidCard, "supportedInterfaces is empty")
+		return Refuse(InvalidCard, "supportedInterfaces is empty")
 	case len(c.Skills) == 0:
-		return refuse(InvalidCard, "skills is empty")
+		return Refuse(InvalidCard, "skills is empty")
 	case len(c.Name) > MaxName:
-		return refuse(CardTooLarge, "name has more than %d bytes", MaxName)
+		return Refuse(CardTooLarge, "name has more than %d bytes", MaxName)
 	case len(c.Description) > MaxDescription:
-		return refuse(CardTooLarge, "description has more than %d bytes", MaxDescription)
+		return Refuse(CardTooLarge, "description has more than %d bytes", MaxDescription)
 	case len(c.Skills) > MaxSkills:
-		return refuse(CardTooLarge, "there are more than %d skills", MaxSkills)
+		return Refuse(CardTooLarge, "there are more than %d skills", MaxSkills)
 	}
 	for i, n := range c.Interfaces {
 		if n.URL == "" || n.ProtocolBinding == "" {
-			return refuse(InvalidCard, "supportedInterfaces[%d] has no url or protocolBinding", i)
+			return Refuse(InvalidCard, "supportedInterfaces[%d] has no url or protocolBinding", i)
 		}
 	}
 	return c.checkSkills()
@@ -148,13 +156,13 @@ func (c *Card) checkSkills() error {
 	for i, s := range c.Skills {
 		switch {
 		case s.ID == "" || s.Name == "" || s.Description == "":
-			return refuse(InvalidCard, "skills[%d] has an empty id, name or description", i)
+			return Refuse(InvalidCard, "skills[%d] has an empty id, name or description", i)
 		case seen[s.ID]:
-			return refuse(InvalidCard, "skills[%d] repeats the id %q", i, clip(s.ID))
+			return Refuse(InvalidCard, "skills[%d] repeats the id %q", i, clip(s.ID))
 		case len(s.Tags) == 0 || hasEmpty(s.Tags):
-			return refuse(InvalidCard, "skills[%d] has no tags or an empty one", i)
+			return Refuse(InvalidCard, "skills[%d] has no tags or an empty one", i)
 		case len(s.Tags) > MaxTags:
-			return refuse(CardTooLarge, "skills[%d] has more than %d tags", i, MaxTags)
+			return Refuse(CardTooLarge, "skills[%d] has more than %d tags", i, MaxTags)
 		}
 		seen[s.ID] = true
 	}

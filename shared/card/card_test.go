@@ -2,6 +2,7 @@ package card
 
 import (
 	"maps"
+	"slices"
 	"testing"
 	"unicode/utf8"
 
@@ -31,6 +32,13 @@ func TestHubBase(t *testing.T) {
 	}
 	if got := (&Card{}).HubBase(); got != "" {
 		t.Errorf("Card.HubBase without a relay = %q, want none", got)
+	}
+}
+
+func TestSkillIDs(t *testing.T) {
+	c := Card{Skills: []Skill{{ID: "b"}, {ID: "a"}}}
+	if got := c.SkillIDs(); !slices.Equal(got, []string{"b", "a"}) {
+		t.Errorf("SkillIDs = %q, want those of the card in its order", got)
 	}
 }
 

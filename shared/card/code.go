@@ -26,23 +26,25 @@ const (
 	SeqRollback        Code = "SEQ_ROLLBACK"
 )
 
-// Error is a refusal. Its text starts with the code, as card_error does in the
-// answer to a registration.
+// Error is a refusal of a card, a network card or an older one. Its text starts
+// with the code, as card_error does in the answer to a registration.
 type Error struct {
 	Code    Code
 	Message string
 	cause   error
 }
 
-func refuse(code Code, format string, args ...any) *Error {
+// Refuse makes a refusal.
+func Refuse(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-func (e *Error) because(cause error) *Error { e.cause = cause; return e }
+// Because keeps the cause for the log.
+func (e *Error) Because(cause error) *Error { e.cause = cause; return e }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
-// Unwrap gives the cause, for the log.
+// Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
 // CodeOf is the code of err, empty when it has none.

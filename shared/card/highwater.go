@@ -28,9 +28,9 @@ func Decide(record *Mark, card Mark) (Step, error) {
 	case record == nil || card.Seq > record.Seq:
 		return Advance, nil
 	case card.Seq < record.Seq:
-		return 0, refuse(SeqRollback, "card sequence %d is older than %d on record", card.Seq, record.Seq)
+		return 0, Refuse(SeqRollback, "card sequence %d is older than %d on record", card.Seq, record.Seq)
 	case card.Hash != record.Hash:
-		return 0, refuse(SeqFork, "two different cards have the sequence %d", card.Seq)
+		return 0, Refuse(SeqFork, "two different cards have the sequence %d", card.Seq)
 	default:
 		return Same, nil
 	}

@@ -34,7 +34,7 @@ func newSignature(entry any) (signature, error) {
 	protected, ok1 := object["protected"].(string)
 	value, ok2 := object["signature"].(string)
 	if !ok1 || !ok2 {
-		return signature{}, refuse(BadSignatureHeader, "a signature has no protected header or no signature")
+		return signature{}, Refuse(BadSignatureHeader, "a signature has no protected header or no signature")
 	}
 	return signature{protected, value}, nil
 }
@@ -43,7 +43,7 @@ func newSignature(entry any) (signature, error) {
 func (s signature) key() (keyID, error) {
 	raw, err := codec.DecodeB64u(s.protected)
 	if err != nil {
-		return keyID{}, refuse(BadSignatureHeader, "the protected header is no strict base64url").because(err)
+		return keyID{}, Refuse(BadSignatureHeader, "the protected header is no strict base64url").Because(err)
 	}
 	var h struct {
 		header
@@ -53,15 +53,15 @@ func (s signature) key() (keyID, error) {
 		B64  jsontext.Value `json:"b64"`
 	}
 	if err := codec.UnmarshalJSON(raw, &h); err != nil {
-		return keyID{}, refuse(BadSignatureHeader, "the protected header is no strict JSON").because(err)
+		return keyID{}, Refuse(BadSignatureHeader, "the protected header is no strict JSON").Because(err)
 	}
 	switch kid, ok := parseKeyID(h.KID); {
 	case h.Crit != nil || h.B64 != nil:
-		return keyID{}, refuse(BadSignatureHeader, "the protected header holds crit or b64")
+		return keyID{}, Refuse(BadSignatureHeader, "the protected header holds crit or b64")
 	case h.Alg != string(jose.EdDSA):
-		return keyID{}, refuse(BadSignatureHeader, "alg is not EdDSA")
+		return keyID{}, Refuse(BadSignatureHeader, "alg is not EdDSA")
 	case !ok:
-		return keyID{}, refuse(BadSignatureHeader, "kid does not name a key state of an AID")
+		return keyID{}, Refuse(BadSignatureHeader, "kid does not name a key state of an AID")
 	default:
 		return kid, nil
 	}

@@ -45,16 +45,16 @@ func (c *Card) Prices() (*PriceList, error) {
 func (e Extension) prices() (*PriceList, error) {
 	var p priceParams
 	if err := json.Unmarshal(e.Params, &p); err != nil {
-		return nil, refuse(InvalidCard, "the price list is no valid one").because(err)
+		return nil, Refuse(InvalidCard, "the price list is no valid one").Because(err)
 	}
 	if p.Asset != "" && p.Asset != Asset {
-		return nil, refuse(InvalidCard, "the price list counts in %q, not in credits", clip(p.Asset))
+		return nil, Refuse(InvalidCard, "the price list counts in %q, not in credits", clip(p.Asset))
 	}
 	list := &PriceList{Network: p.Network, Prices: make(map[string]uint64, len(p.Prices))}
 	for _, one := range p.Prices {
 		amount, ok := decimal(one.Amount)
 		if _, twice := list.Prices[one.SkillID]; !ok || amount == 0 || twice {
-			return nil, refuse(InvalidCard, "the price of %q is no single amount of whole credits", clip(one.SkillID))
+			return nil, Refuse(InvalidCard, "the price of %q is no single amount of whole credits", clip(one.SkillID))
 		}
 		list.Prices[one.SkillID] = uint64(amount)
 	}

@@ -65,7 +65,7 @@ func (c *Card) encode() ([]byte, error) {
 	}
 	raw, err := canonical(c)
 	if err != nil {
-		return nil, refuse(NotPublishForm, "the card cannot be written as strict JSON").because(err)
+		return nil, Refuse(NotPublishForm, "the card cannot be written as strict JSON").Because(err)
 	}
 	return raw, CheckPublishForm(raw)
 }
@@ -134,7 +134,7 @@ func (p Profile) interfaces() ([]Interface, error) {
 	out := append([]Interface{relay}, p.Interfaces...)
 	for i, n := range out {
 		if i > 0 && n.ProtocolBinding == RelayBinding {
-			return nil, refuse(NotPublishForm, "a card has one relay interface, its hub's")
+			return nil, Refuse(NotPublishForm, "a card has one relay interface, its hub's")
 		}
 		if err := checkPublic(n.URL); err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (p Profile) extensions(s Stamp) ([]Extension, error) {
 	seen := map[string]bool{"": true}
 	for _, e := range out {
 		if seen[e.URI] {
-			return nil, refuse(NotPublishForm, "extension %q has no URI of its own", clip(e.URI))
+			return nil, Refuse(NotPublishForm, "extension %q has no URI of its own", clip(e.URI))
 		}
 		seen[e.URI] = true
 		if err := checkParams(e); err != nil {
@@ -176,10 +176,10 @@ func checkParams(e Extension) error {
 	}
 	var params map[string]any
 	if err := json.Unmarshal(e.Params, &params); err != nil {
-		return refuse(NotPublishForm, "the params of extension %q are no object", clip(e.URI)).because(err)
+		return Refuse(NotPublishForm, "the params of extension %q are no object", clip(e.URI)).Because(err)
 	}
 	if hasNumber(params) {
-		return refuse(NotPublishForm, "the params of extension %q hold a number that is no decimal string", clip(e.URI))
+		return Refuse(NotPublishForm, "the params of extension %q hold a number that is no decimal string", clip(e.URI))
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func CheckPublishForm(raw []byte) error {
 
 func publishForm(tree map[string]any) error {
 	if err := agentCard.typed("", tree); err != nil {
-		return refuse(NotPublishForm, "the card is no valid one").because(err)
+		return Refuse(NotPublishForm, "the card is no valid one").Because(err)
 	}
 	if err := agentCard.strict("", tree); err != nil {
 		return err
@@ -32,9 +32,9 @@ func (m message) strict(path string, object map[string]any) error {
 		f, known := m.field(name)
 		switch {
 		case !known:
-			return refuse(NotPublishForm, "%s%s is a member no verifier knows", path, clip(name))
+			return Refuse(NotPublishForm, "%s%s is a member no verifier knows", path, clip(name))
 		case f.presence == implicit && v == false:
-			return refuse(NotPublishForm, "%s%s is false, which is to be left out", path, name)
+			return Refuse(NotPublishForm, "%s%s is false, which is to be left out", path, name)
 		case f.of == nil:
 			continue
 		}
@@ -88,7 +88,7 @@ func emptyObject(path string, v map[string]any) error {
 }
 
 func isEmpty(path string) error {
-	return refuse(NotPublishForm, "%s is null or empty, which is to be left out", path)
+	return Refuse(NotPublishForm, "%s is null or empty, which is to be left out", path)
 }
 
 // publishedCapabilities wants both flags written although they are false, and
@@ -96,11 +96,11 @@ func isEmpty(path string) error {
 func publishedCapabilities(c map[string]any) error {
 	for _, name := range []string{"streaming", "pushNotifications"} {
 		if _, ok := c[name].(bool); !ok {
-			return refuse(NotPublishForm, "capabilities.%s is missing", name)
+			return Refuse(NotPublishForm, "capabilities.%s is missing", name)
 		}
 	}
 	if extended, present := c["extendedAgentCard"]; present && extended != true {
-		return refuse(NotPublishForm, "capabilities.extendedAgentCard is to be true or absent")
+		return Refuse(NotPublishForm, "capabilities.extendedAgentCard is to be true or absent")
 	}
 	return nil
 }

@@ -239,11 +239,11 @@ func (m message) typed(path string, object map[string]any) error {
 		v := object[f.name]
 		switch {
 		case v == nil && f.presence == required:
-			return refuse(InvalidCard, "%s%s is missing", path, f.name)
+			return Refuse(InvalidCard, "%s%s is missing", path, f.name)
 		case v == nil:
 			continue
 		case !f.fits(v):
-			return refuse(InvalidCard, "%s%s has the wrong JSON type", path, f.name)
+			return Refuse(InvalidCard, "%s%s has the wrong JSON type", path, f.name)
 		case f.of == nil:
 			continue
 		}

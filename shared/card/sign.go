@@ -48,7 +48,7 @@ func signed(aid string, tree map[string]any) ([]byte, error) {
 	}
 	s, err := Read(out)
 	if err == nil && s.AID != aid {
-		err = refuse(BindingMismatch, "the card is one of %s, not of the signer", s.AID)
+		err = Refuse(BindingMismatch, "the card is one of %s, not of the signer", s.AID)
 	}
 	if err != nil {
 		return nil, err

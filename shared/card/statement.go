@@ -27,7 +27,7 @@ type Stamp struct {
 // none).
 func NextStamp(last int64, now time.Time) (Stamp, error) {
 	if last == math.MaxInt64 {
-		return Stamp{}, refuse(NotPublishForm, "no card sequence is left after %d", last)
+		return Stamp{}, Refuse(NotPublishForm, "no card sequence is left after %d", last)
 	}
 	ms := now.UnixMilli()
 	return Stamp{Seq: max(now.Unix(), last+1), IssuedAt: ms, NotBefore: ms - 60_000}, nil
@@ -68,7 +68,7 @@ func open(raw []byte) (s *Statement, canon []byte, err error) {
 		return nil, nil, err
 	}
 	if s.Payload, err = stripped(s.tree); err != nil {
-		return nil, nil, refuse(MalformedJSON, "the card has no canonical form").because(err)
+		return nil, nil, Refuse(MalformedJSON, "the card has no canonical form").Because(err)
 	}
 	s.PayloadHash = sha256.Sum256(s.Payload)
 	return s, canon, nil
@@ -77,19 +77,19 @@ func open(raw []byte) (s *Statement, canon []byte, err error) {
 // parse reads a strict I-JSON object; canon is its canonical form.
 func parse(raw []byte) (tree map[string]any, canon []byte, err error) {
 	if len(raw) > MaxBytes {
-		return nil, nil, refuse(CardTooLarge, "the card has more than %d bytes", MaxBytes)
+		return nil, nil, Refuse(CardTooLarge, "the card has more than %d bytes", MaxBytes)
 	}
 	if canon, err = codec.CanonicalJSON(raw); err != nil {
-		return nil, nil, refuse(MalformedJSON, "the card is no strict JSON").because(err)
+		return nil, nil, Refuse(MalformedJSON, "the card is no strict JSON").Because(err)
 	}
 	if canon[0] != '{' {
-		return nil, nil, refuse(MalformedJSON, "the card is no JSON object")
+		return nil, nil, Refuse(MalformedJSON, "the card is no JSON object")
 	}
 	if err := codec.CheckNames(canon); err != nil {
-		return nil, nil, refuse(InvalidCard, "two names of one object differ in case only").because(err)
+		return nil, nil, Refuse(InvalidCard, "two names of one object differ in case only").Because(err)
 	}
 	if err := json.Unmarshal(canon, &tree); err != nil {
-		return nil, nil, refuse(MalformedJSON, "the card is no strict JSON").because(err)
+		return nil, nil, Refuse(MalformedJSON, "the card is no strict JSON").Because(err)
 	}
 	return tree, canon, nil
 }
@@ -102,18 +102,18 @@ func takeSignatures(tree map[string]any) ([]any, error) {
 	signatures, ok := v.([]any)
 	switch {
 	case v == nil || ok && len(signatures) == 0:
-		return nil, refuse(Unsigned, "the card has no signatures")
+		return nil, Refuse(Unsigned, "the card has no signatures")
 	case !ok:
-		return nil, refuse(InvalidCard, "signatures is no array")
+		return nil, Refuse(InvalidCard, "signatures is no array")
 	case len(signatures) > MaxSignatures:
-		return nil, refuse(CardTooLarge, "the card has more than %d signatures", MaxSignatures)
+		return nil, Refuse(CardTooLarge, "the card has more than %d signatures", MaxSignatures)
 	}
 	return signatures, nil
 }
 
 func (s *Statement) readCard(canon []byte) error {
 	if err := json.Unmarshal(canon, &s.Card); err != nil {
-		return refuse(InvalidCard, "the card does not fit its schema").because(err)
+		return Refuse(InvalidCard, "the card does not fit its schema").Because(err)
 	}
 	if err := s.Card.check(); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *Statement) readCard(canon []byte) error {
 	}
 	for i, n := range s.Card.Interfaces {
 		if n.ProtocolBinding == RelayBinding && n.Tenant != s.AID {
-			return refuse(BindingMismatch, "supportedInterfaces[%d] relays to another tenant than the card's aid", i)
+			return Refuse(BindingMismatch, "supportedInterfaces[%d] relays to another tenant than the card's aid", i)
 		}
 	}
 	return nil
@@ -146,18 +146,18 @@ func (s *Statement) readIdentity() error {
 		}
 	}
 	if len(found) != 1 {
-		return refuse(InvalidCard, "the card has %d anet-card extensions, not one", len(found))
+		return Refuse(InvalidCard, "the card has %d anet-card extensions, not one", len(found))
 	}
 	var p identityParams
 	if err := json.Unmarshal(found[0].Params, &p); err != nil {
-		return refuse(InvalidCard, "the params of anet-card are no object of strings").because(err)
+		return Refuse(InvalidCard, "the params of anet-card are no object of strings").Because(err)
 	}
 	return s.setIdentity(p)
 }
 
 func (s *Statement) setIdentity(p identityParams) error {
 	if !plausibleAID(p.AID) {
-		return refuse(InvalidCard, "the aid in anet-card has the wrong form")
+		return Refuse(InvalidCard, "the aid in anet-card has the wrong form")
 	}
 	s.AID = p.AID
 	for _, n := range []struct {
@@ -166,7 +166,7 @@ func (s *Statement) setIdentity(p identityParams) error {
 	}{{"seq", p.Seq, &s.Seq}, {"issuedAt", p.IssuedAt, &s.IssuedAt}, {"notBefore", p.NotBefore, &s.NotBefore}} {
 		v, ok := decimal(n.text)
 		if !ok {
-			return refuse(InvalidCard, "%s in anet-card is no canonical decimal below 2^63", n.name)
+			return Refuse(InvalidCard, "%s in anet-card is no canonical decimal below 2^63", n.name)
 		}
 		*n.to = v
 	}

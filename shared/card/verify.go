@@ -42,7 +42,7 @@ func (v Verifier) Verify(ctx context.Context, raw []byte) (*Verified, error) {
 		return nil, err
 	}
 	if s.NotBefore-MaxSkew > v.Now().UnixMilli() {
-		return nil, refuse(CardNotYetValid, "the card is not valid before %d", s.NotBefore)
+		return nil, Refuse(CardNotYetValid, "the card is not valid before %d", s.NotBefore)
 	}
 	return v.authenticate(ctx, s)
 }
@@ -78,7 +78,7 @@ func (v Verifier) authenticate(ctx context.Context, s *Statement) (*Verified, er
 func (v Verifier) history(ctx context.Context, aid string) (*identity.History, error) {
 	kel, err := v.KEL(ctx, aid)
 	if err != nil || len(kel) == 0 {
-		return nil, refuse(KELUnavailable, "the key history of %s is not known yet", aid).because(err)
+		return nil, Refuse(KELUnavailable, "the key history of %s is not known yet", aid).Because(err)
 	}
 	replay := v.Replay
 	if replay == nil {
@@ -86,7 +86,7 @@ func (v Verifier) history(ctx context.Context, aid string) (*identity.History, e
 	}
 	h, err := replay(kel)
 	if err != nil || h.AID() != aid {
-		return nil, refuse(UnknownAID, "the key history is not one of %s", aid).because(err)
+		return nil, Refuse(UnknownAID, "the key history is not one of %s", aid).Because(err)
 	}
 	return h, nil
 }
@@ -101,7 +101,7 @@ func (s *Statement) verifiedBy(entry any, history func() (*identity.History, err
 		return nil, err
 	}
 	if kid.AID != s.AID {
-		return nil, refuse(BindingMismatch, "kid names another AID than the card")
+		return nil, Refuse(BindingMismatch, "kid names another AID than the card")
 	}
 	h, err := history()
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Statement) verifiedUnder(h *identity.History, seq uint64, sig signature
 	from, alive := h.CurrentFrom()
 	state, known := h.State(seq)
 	if !alive || !known || seq < from {
-		return nil, refuse(KeyNotCurrent, "key state %d is not current", seq)
+		return nil, Refuse(KeyNotCurrent, "key state %d is not current", seq)
 	}
 	if sig.verifies(s.Payload, state.Key) {
 		return &Verified{s, seq, Stripped}, nil
@@ -125,5 +125,5 @@ func (s *Statement) verifiedUnder(h *identity.History, seq uint64, sig signature
 	if err == nil && !bytes.Equal(raw, s.Payload) && sig.verifies(raw, state.Key) {
 		return &Verified{s, seq, Raw}, nil
 	}
-	return nil, refuse(InvalidSignature, "the signature does not verify under key state %d", seq)
+	return nil, Refuse(InvalidSignature, "the signature does not verify under key state %d", seq)
 }

@@ -2,31 +2,26 @@ package adp
 
 import (
 	"crypto/ed25519"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/identity"
 )
 
-// Code is why a card is refused. Those of identity occur as well.
-type Code string
-
-// The codes of wire 1, section 4.9.
+// The codes of wire 1, section 4.9; those of identity occur as well. Some are
+// spelled like a code of the network card and mean the same.
 const (
-	Malformed              Code = "MALFORMED_CARD"
-	UnsupportedSchemaMajor Code = "UNSUPPORTED_SCHEMA_MAJOR"
-	InvalidSignature       Code = Code(identity.InvalidSignature)
-	UnauthorizedSigner     Code = "UNAUTHORIZED_SIGNER"
-	CriticalExtension      Code = "CRITICAL_EXTENSION_UNVERIFIABLE"
-	StaleSeq               Code = "STALE_SEQ"
-	NotYetValid            Code = "CARD_NOT_YET_VALID"
-	DanglingGenome         Code = "DANGLING_GENOME_CID"
+	Malformed              card.Code = "MALFORMED_CARD"
+	UnsupportedSchemaMajor card.Code = "UNSUPPORTED_SCHEMA_MAJOR"
+	UnauthorizedSigner     card.Code = "UNAUTHORIZED_SIGNER"
+	CriticalExtension      card.Code = "CRITICAL_EXTENSION_UNVERIFIABLE"
+	StaleSeq               card.Code = "STALE_SEQ"
+	DanglingGenome         card.Code = "DANGLING_GENOME_CID"
 )
 
 const (
@@ -34,45 +29,18 @@ const (
 	lifetime = 7 * 24 * 60 * 60 // seconds
 )
 
-// Error is a refusal.
-type Error struct {
-	Code    Code
-	Message string
-	cause   error
-}
-
-func refuse(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-func (e *Error) because(cause error) *Error { e.cause = cause; return e }
-
-func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
-
-// Unwrap gives the cause.
-func (e *Error) Unwrap() error { return e.cause }
-
-// CodeOf is the code of err, empty when it has none.
-func CodeOf(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
-}
-
 // Read reads a card and checks its form, but not who signed it.
 func Read(raw []byte) (*Card, error) {
 	if len(raw) > MaxBytes {
-		return nil, refuse(Malformed, "the card has more than %d bytes", MaxBytes)
+		return nil, card.Refuse(Malformed, "the card has more than %d bytes", MaxBytes)
 	}
 	if err := codec.CheckIJSON(raw); err != nil {
-		return nil, refuse(Malformed, "the card is no strict JSON").because(err)
+		return nil, card.Refuse(Malformed, "the card is no strict JSON").Because(err)
 	}
 	// Names may differ in case only: ids in extensions do, and none is folded here.
 	var c Card
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, refuse(Malformed, "the card does not fit its schema").because(err)
+		return nil, card.Refuse(Malformed, "the card does not fit its schema").Because(err)
 	}
 	return &c, c.wellFormed()
 }
@@ -80,20 +48,20 @@ func Read(raw []byte) (*Card, error) {
 func (c *Card) wellFormed() error {
 	switch {
 	case c.Subject == "" || c.Envelope.Signer == "":
-		return refuse(Malformed, "the card names no subject or no signer")
+		return card.Refuse(Malformed, "the card names no subject or no signer")
 	case c.Envelope.Alg != alg || c.Envelope.Sig == "":
-		return refuse(Malformed, "the card has no EdDSA signature")
+		return card.Refuse(Malformed, "the card has no EdDSA signature")
 	case len(c.Name) > maxName || len(c.Description) > maxDescription || len(c.Skills) > maxSkills:
-		return refuse(Malformed, "name, description or skills are too long")
+		return card.Refuse(Malformed, "name, description or skills are too long")
 	case max(c.Seq, c.IssuedAt, c.NotBefore, c.Envelope.KeySeq) > maxInteger:
-		return refuse(Malformed, "a number is beyond 2^53")
+		return card.Refuse(Malformed, "a number is beyond 2^53")
 	default:
 		return nil
 	}
 }
 
 // Admit checks a card against the history of its agent and the sequence on
-// record, 0 for none. The first failure speaks; each is an *Error. An expired
+// record, 0 for none. The first failure speaks; each is a *card.Error. An expired
 // card is admitted: see Expired.
 func Admit(raw []byte, h *identity.History, highWater uint64, now time.Time) (*Card, error) {
 	c, err := Read(raw)
@@ -101,7 +69,7 @@ func Admit(raw []byte, h *identity.History, highWater uint64, now time.Time) (*C
 		return nil, err
 	}
 	if c.Schema.Major != 1 {
-		return nil, refuse(UnsupportedSchemaMajor, "card schema %d is unknown", c.Schema.Major)
+		return nil, card.Refuse(UnsupportedSchemaMajor, "card schema %d is unknown", c.Schema.Major)
 	}
 	if err := c.authentic(h); err != nil {
 		return nil, err
@@ -119,11 +87,11 @@ func (c *Card) authentic(h *identity.History) error {
 	}
 	preimage, err := c.Preimage()
 	if err != nil {
-		return refuse(Malformed, "the card has no canonical form").because(err)
+		return card.Refuse(Malformed, "the card has no canonical form").Because(err)
 	}
 	err = identity.VerifyObject(h, c.Envelope.Signer, c.Envelope.KeySeq, c.IssuedAt*1000, SigningInput(preimage), sig)
 	if err != nil {
-		return refuse(Code(identity.CodeOf(err)), "the signature does not count").because(err)
+		return card.Refuse(card.Code(identity.CodeOf(err)), "the signature does not count").Because(err)
 	}
 	return nil
 }
@@ -133,7 +101,7 @@ func (c *Card) signature() ([]byte, error) {
 	text, ok := strings.CutPrefix(c.Envelope.Sig, jwsHeader+"..")
 	sig, err := codec.DecodeB64u(text)
 	if !ok || err != nil || len(sig) != ed25519.SignatureSize {
-		return nil, refuse(InvalidSignature, "sig is no detached JWS of an Ed25519 signature")
+		return nil, card.Refuse(card.InvalidSignature, "sig is no detached JWS of an Ed25519 signature")
 	}
 	return sig, nil
 }
@@ -141,18 +109,18 @@ func (c *Card) signature() ([]byte, error) {
 func (c *Card) admissible(highWater, now uint64) error {
 	switch {
 	case c.Envelope.Signer != c.Subject:
-		return refuse(UnauthorizedSigner, "another agent than its subject signed the card")
+		return card.Refuse(UnauthorizedSigner, "another agent than its subject signed the card")
 	case present(c.DelegationProof):
 		// The reference lets any proof speak for the subject, forged ones too.
-		return refuse(UnauthorizedSigner, "delegated publication is not accepted")
+		return card.Refuse(UnauthorizedSigner, "delegated publication is not accepted")
 	case len(c.Critical) > 0:
-		return refuse(CriticalExtension, "the card demands extensions nobody here knows")
+		return card.Refuse(CriticalExtension, "the card demands extensions nobody here knows")
 	case c.Seq <= highWater:
-		return refuse(StaleSeq, "card sequence %d is not newer than %d on record", c.Seq, highWater)
+		return card.Refuse(StaleSeq, "card sequence %d is not newer than %d on record", c.Seq, highWater)
 	case c.NotBefore > now+maxSkew:
-		return refuse(NotYetValid, "the card is not valid before %d", c.NotBefore)
+		return card.Refuse(card.CardNotYetValid, "the card is not valid before %d", c.NotBefore)
 	case present(c.Genome):
-		return refuse(DanglingGenome, "a genome cannot be resolved here")
+		return card.Refuse(DanglingGenome, "a genome cannot be resolved here")
 	default:
 		return nil
 	}

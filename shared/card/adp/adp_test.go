@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/identity"
 )
 
@@ -73,7 +74,7 @@ func TestOfferRefuses(t *testing.T) {
 		{"a price no reader keeps whole", Offer{Prices: map[string]uint64{"a": 1 << 53}}},
 		{"a long name", Offer{Name: strings.Repeat("n", 129)}},
 	} {
-		if _, err := tt.offer.Sign(controller(t), 0, noon); CodeOf(err) != Malformed {
+		if _, err := tt.offer.Sign(controller(t), 0, noon); card.CodeOf(err) != Malformed {
 			t.Errorf("%s: %v, want %s", tt.why, err, Malformed)
 		}
 	}
@@ -115,7 +116,7 @@ func TestAdmitRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		why    string
 		change func(c *Card)
-		want   Code
+		want   card.Code
 	}{
 		{"a critical extension", func(c *Card) { c.Critical = []string{"x"} }, CriticalExtension},
 		{"a proof of delegation to itself", func(c *Card) { c.DelegationProof = []byte(`{"any":"thing"}`) }, UnauthorizedSigner},
@@ -140,7 +141,7 @@ func TestAdmitRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Admit(raw, k.History(), 0, noon); CodeOf(err) != tt.want {
+		if _, err := Admit(raw, k.History(), 0, noon); card.CodeOf(err) != tt.want {
 			t.Errorf("%s: %v, want %s", tt.why, err, tt.want)
 		}
 	}
@@ -158,7 +159,7 @@ func TestAdmitRefusesWhatIsNoCard(t *testing.T) {
 		{"a negative sequence", strings.Replace(good, `"seq":1767225600`, `"seq":-1`, 1)},
 		{"too much", good + strings.Repeat(" ", MaxBytes)},
 	} {
-		if _, err := Admit([]byte(tt.raw), k.History(), 0, noon); CodeOf(err) != Malformed {
+		if _, err := Admit([]byte(tt.raw), k.History(), 0, noon); card.CodeOf(err) != Malformed {
 			t.Errorf("%s: %v, want %s", tt.why, err, Malformed)
 		}
 	}
@@ -179,8 +180,8 @@ func TestAdmitHoldsToTheShapeOfTheSignature(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Admit(raw, k.History(), 0, noon); CodeOf(err) != InvalidSignature {
-			t.Errorf("sig %q: %v, want %s", sig, err, InvalidSignature)
+		if _, err := Admit(raw, k.History(), 0, noon); card.CodeOf(err) != card.InvalidSignature {
+			t.Errorf("sig %q: %v, want %s", sig, err, card.InvalidSignature)
 		}
 	}
 }
@@ -199,10 +200,10 @@ func TestAdmitAfterARotation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Admit(late, rotated.History(), 0, noon.Add(2*time.Hour)); CodeOf(err) != Code(identity.RevokedKey) {
+	if _, err := Admit(late, rotated.History(), 0, noon.Add(2*time.Hour)); card.CodeOf(err) != card.Code(identity.RevokedKey) {
 		t.Errorf("one from after it: %v, want %s", err, identity.RevokedKey)
 	}
-	if _, err := Admit(late, nil, 0, noon); CodeOf(err) != Code(identity.UnknownAID) {
+	if _, err := Admit(late, nil, 0, noon); card.CodeOf(err) != card.Code(identity.UnknownAID) {
 		t.Errorf("one of nobody known: %v, want %s", err, identity.UnknownAID)
 	}
 }
@@ -221,7 +222,7 @@ func FuzzAdmit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		c, err := Admit(raw, k.History(), 0, noon)
 		if err != nil {
-			if CodeOf(err) == "" {
+			if card.CodeOf(err) == "" {
 				t.Fatalf("an error without a code: %v", err)
 			}
 			return

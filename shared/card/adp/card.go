@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/identity"
 )
@@ -159,7 +160,7 @@ func (c *Card) encode(o Offer) ([]byte, error) {
 	}
 	for id, price := range o.Prices {
 		if got, ok := back.Price(id); !ok || got != price {
-			return nil, refuse(Malformed, "the price of %q is not between 1 and %d", id, uint64(maxInteger))
+			return nil, card.Refuse(Malformed, "the price of %q is not between 1 and %d", id, uint64(maxInteger))
 		}
 	}
 	return raw, nil

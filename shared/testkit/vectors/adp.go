@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/card/adp"
 	"github.com/anet-hub/anet/shared/identity"
 )
@@ -103,20 +104,20 @@ func (c signCase) check(known map[string]wire1Identity) error {
 	if err != nil {
 		return err
 	}
-	card, err := adp.Read([]byte(c.in.Card))
+	read, err := adp.Read([]byte(c.in.Card))
 	if err != nil {
 		return err
 	}
-	preimage, err := card.Preimage()
+	preimage, err := read.Preimage()
 	if err != nil {
 		return err
 	}
-	before := card.Envelope
+	before := read.Envelope
 	sum := sha256.Sum256(preimage)
 	return all(
-		card.Sign(signer),
-		same("envelope", card.Envelope, before),
-		same("signature", card.Envelope.Sig, c.out.Sig),
+		read.Sign(signer),
+		same("envelope", read.Envelope, before),
+		same("signature", read.Envelope.Sig, c.out.Sig),
 		same("preimage", string(preimage), c.out.Text),
 		sameBytes("preimage", preimage, c.out.Preimage),
 		same("signing input", string(adp.SigningInput(preimage)), c.out.Input),
@@ -141,10 +142,10 @@ type admitCase struct {
 		Now       int64  `json:"now_unix"`
 	}
 	out struct {
-		OK          bool     `json:"ok"`
-		Reason      adp.Code `json:"reason,omitzero"`
-		Disposition string   `json:"disposition,omitzero"`
-		PeerOK      bool     `json:"peer_ok,omitzero"` // what the reference wrongly answers
+		OK          bool      `json:"ok"`
+		Reason      card.Code `json:"reason,omitzero"`
+		Disposition string    `json:"disposition,omitzero"`
+		PeerOK      bool      `json:"peer_ok,omitzero"` // what the reference wrongly answers
 	}
 }
 
@@ -156,7 +157,7 @@ func (c admitCase) check() error {
 	now := time.Unix(c.in.Now, 0)
 	got, err := adp.Admit([]byte(c.in.Card), h, c.in.HighWater, now)
 	if err != nil {
-		return all(same("admitted", false, c.out.OK), same("reason", adp.CodeOf(err), c.out.Reason))
+		return all(same("admitted", false, c.out.OK), same("reason", card.CodeOf(err), c.out.Reason))
 	}
 	disposition := "PUBLISHED"
 	if got.Expired(now) {
