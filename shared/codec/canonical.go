@@ -95,18 +95,17 @@ func (w *rewriter) head() (major, info byte, arg uint64) {
 }
 
 func (w *rewriter) str(major, info byte, n uint64) error {
+	start := w.open(major, info, n)
 	if info != indefinite {
-		w.out = AppendHead(w.out, major, n)
 		return w.chunk(major, n)
 	}
-	start := len(w.out)
 	for !w.ended() {
 		_, _, n := w.head()
 		if err := w.chunk(major, n); err != nil {
 			return err
 		}
 	}
-	w.prefix(start, major, uint64(len(w.out)-start))
+	w.close(start, major, info, uint64(len(w.out)-start))
 	return nil
 }
 
@@ -123,46 +122,50 @@ func (w *rewriter) chunk(major byte, n uint64) error {
 }
 
 func (w *rewriter) array(info byte, n uint64) error {
-	start := len(w.out)
-	count, err := w.each(info, n, w.item)
-	w.prefix(start, majorArray, count)
+	start := w.open(majorArray, info, n)
+	count := uint64(0)
+	for ; w.more(info, n, count); count++ {
+		if err := w.item(); err != nil {
+			return err
+		}
+	}
+	w.close(start, majorArray, info, count)
+	return nil
+}
+
+func (w *rewriter) dict(info byte, n uint64) error {
+	start := w.open(majorMap, info, n)
+	var pairs []pair
+	if info != indefinite {
+		pairs = make([]pair, 0, n) // they are all there: the item is well-formed
+	}
+	for w.more(info, n, uint64(len(pairs))) {
+		p, err := w.pair()
+		if err != nil {
+			return err
+		}
+		pairs = append(pairs, p)
+	}
+	err := w.sort(start, pairs)
+	w.close(start, majorMap, info, uint64(len(pairs)))
 	return err
 }
 
 // pair is where one map entry stands in the output.
 type pair struct{ key, value, end uint32 }
 
-func (w *rewriter) dict(info byte, n uint64) error {
-	start := len(w.out)
-	var pairs []pair
-	if info != indefinite {
-		pairs = make([]pair, 0, n) // they are all there: the item is well-formed
-	}
-	count, err := w.each(info, n, func() error {
-		p := pair{key: uint32(len(w.out))}
-		if err := w.key(); err != nil {
-			return err
-		}
-		p.value = uint32(len(w.out))
-		err := w.item()
-		p.end = uint32(len(w.out))
-		pairs = append(pairs, p)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := w.sort(start, pairs); err != nil {
-		return err
-	}
-	w.prefix(start, majorMap, count)
-	return nil
-}
-
-func (w *rewriter) key() error {
+func (w *rewriter) pair() (p pair, err error) {
+	p.key = uint32(len(w.out))
 	w.inKey++
-	defer func() { w.inKey-- }()
-	return w.item()
+	err = w.item()
+	w.inKey--
+	if err != nil {
+		return p, err
+	}
+	p.value = uint32(len(w.out))
+	err = w.item()
+	p.end = uint32(len(w.out))
+	return p, err
 }
 
 // sort puts the entries from start on into the bytewise order of their keys.
@@ -186,15 +189,28 @@ func (w *rewriter) sort(start int, pairs []pair) error {
 	return nil
 }
 
-// each calls f for every member of a container and counts them.
-func (w *rewriter) each(info byte, n uint64, f func() error) (count uint64, err error) {
-	for info == indefinite && !w.ended() || info != indefinite && count < n {
-		if err := f(); err != nil {
-			return count, err
-		}
-		count++
+// open writes a head whose argument is known and says where the content begins.
+func (w *rewriter) open(major, info byte, n uint64) int {
+	if info != indefinite {
+		w.out = AppendHead(w.out, major, n)
 	}
-	return count, nil
+	return len(w.out)
+}
+
+// close inserts a head whose argument is known only after its content.
+func (w *rewriter) close(start int, major, info byte, n uint64) {
+	if info == indefinite {
+		var head [9]byte
+		w.out = slices.Insert(w.out, start, AppendHead(head[:0], major, n)...)
+	}
+}
+
+// more reports whether a container has another member.
+func (w *rewriter) more(info byte, n, count uint64) bool {
+	if info == indefinite {
+		return !w.ended()
+	}
+	return count < n
 }
 
 func (w *rewriter) ended() bool {
@@ -218,11 +234,6 @@ func (w *rewriter) simple(item []byte, info byte) error {
 	b, err := Marshal(f)
 	w.out = append(w.out, b...)
 	return err
-}
-
-// prefix inserts a head whose argument is known only after its content.
-func (w *rewriter) prefix(at int, major byte, arg uint64) {
-	w.out = slices.Insert(w.out, at, AppendHead(nil, major, arg)...)
 }
 
 // AppendHead writes the head of an item in its shortest form, for those who

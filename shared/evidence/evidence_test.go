@@ -2,42 +2,18 @@ package evidence_test
 
 import (
 	"errors"
-	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/anet-hub/anet/shared/codec"
-	"github.com/anet-hub/anet/shared/errs"
 	. "github.com/anet-hub/anet/shared/evidence"
 	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/testkit"
 	"github.com/anet-hub/anet/shared/testkit/vectors"
 )
 
-var (
-	now = time.UnixMilli(1_767_225_600_000)
-	ms  = uint64(now.UnixMilli())
-)
+const ms = uint64(testkit.NowMS)
 
 func TestVectorsEvidence(t *testing.T) { vectors.Test(t, "testdata/evidence.json") }
-
-func agent(t testing.TB, seed byte) *identity.Controller {
-	t.Helper()
-	c, err := identity.NewController(rand.NewChaCha8([32]byte{seed}), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func reasonOf(err error) string {
-	if e := errs.As(err); e != nil {
-		return e.Reason
-	}
-	if err != nil {
-		return err.Error()
-	}
-	return ""
-}
 
 // exchange signs a receipt and a review of it.
 func exchange(t *testing.T, receipt Receipt, review Review, signer, reviewer *identity.Controller) (SignedReceipt, SignedReview) {
@@ -64,11 +40,8 @@ func exchange(t *testing.T, receipt Receipt, review Review, signer, reviewer *id
 }
 
 func TestInterlock(t *testing.T) {
-	provider, requester, stranger := agent(t, 1), agent(t, 2), agent(t, 3)
-	rotated, err := requester.Rotate(rand.NewChaCha8([32]byte{9}), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	provider, requester, stranger := testkit.Agent(t, 1), testkit.Agent(t, 2), testkit.Agent(t, 3)
+	rotated := testkit.Rotated(t, requester, testkit.Now)
 	receipt := Receipt{"ix", requester.AID(), provider.AID(), codec.CID([]byte("q")), codec.CID([]byte("a")), ms}
 	review := Review{Interaction: "ix", Subject: provider.AID(), Reviewer: requester.AID(), Rating: 5, CreatedAt: ms}
 	with := func(change func(*Review)) Review { v := review; change(&v); return v }
@@ -92,12 +65,12 @@ func TestInterlock(t *testing.T) {
 		{"reviewer's history unknown", review, provider, requester, nil, "review_bad_signature"},
 	} {
 		r, v := exchange(t, receipt, tt.review, tt.signer, tt.reviewer)
-		if got := reasonOf(Interlock(r, v, provider.History(), tt.history)); got != tt.want {
+		if got := testkit.Reason(Interlock(r, v, provider.History(), tt.history)); got != tt.want {
 			t.Errorf("%s: reason = %q, want %q", tt.name, got, tt.want)
 		}
 	}
 	r, v := exchange(t, receipt, review, provider, requester)
-	if got := reasonOf(Interlock(r, v, nil, requester.History())); got != "receipt_bad_signature" {
+	if got := testkit.Reason(Interlock(r, v, nil, requester.History())); got != "receipt_bad_signature" {
 		t.Errorf("provider's history unknown: reason = %q", got)
 	}
 }
@@ -109,7 +82,7 @@ func TestMatchContent(t *testing.T) {
 		{"another request", "x", "a", "receipt_other_request"},
 		{"another result", "q", "x", "receipt_other_result"},
 	} {
-		if got := reasonOf(r.MatchContent([]byte(tt.request), []byte(tt.result))); got != tt.want {
+		if got := testkit.Reason(r.MatchContent([]byte(tt.request), []byte(tt.result))); got != tt.want {
 			t.Errorf("%s: reason = %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -121,7 +94,7 @@ func chain(t testing.TB, c *identity.Controller, n int) []Record {
 	var head Head
 	var records []Record
 	for i := range n {
-		made, err := Append(c, head, "test", map[string]int{"n": i, "": 1}, now)
+		made, err := Append(c, head, "test", map[string]int{"n": i, "": 1}, testkit.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +112,7 @@ func chain(t testing.TB, c *identity.Controller, n int) []Record {
 }
 
 func TestVerifyChain(t *testing.T) {
-	c, other := agent(t, 1), agent(t, 2)
+	c, other := testkit.Agent(t, 1), testkit.Agent(t, 2)
 	history := func(aid string) (*identity.History, error) {
 		switch aid {
 		case c.AID():
@@ -168,7 +141,7 @@ func TestVerifyChain(t *testing.T) {
 		{"signature of another record", func(rs []Record) []Record { rs[1].Sig = rs[0].Sig; return rs }, false},
 		{"another chain's record", func(rs []Record) []Record { rs[2] = chain(t, other, 3)[2]; return rs }, false},
 		{"unsigned members changed", func(rs []Record) []Record { rs[0].Minor, rs[0].Corr = 7, "x"; return rs }, true},
-		{"unknown signer", func([]Record) []Record { return chain(t, agent(t, 3), 1) }, false},
+		{"unknown signer", func([]Record) []Record { return chain(t, testkit.Agent(t, 3), 1) }, false},
 	} {
 		rs := tt.change(chain(t, c, 3))
 		head, err := VerifyChain(Head{}, rs, history)
@@ -183,7 +156,7 @@ func TestVerifyChain(t *testing.T) {
 }
 
 func TestAttestation(t *testing.T) {
-	ledger, witness := agent(t, 1), agent(t, 2)
+	ledger, witness := testkit.Agent(t, 1), testkit.Agent(t, 2)
 	seen := Attestation{Chain: ledger.AID(), Seq: 1, HeadID: codec.CID(nil), ObservedAt: ms}
 	wire, _, err := Attest(witness, seen)
 	if err != nil {
@@ -208,17 +181,17 @@ func TestAttestation(t *testing.T) {
 		{"an empty chain", empty, ledger.AID(), witness.History(), "attestation_empty_chain"},
 		{"a witness nobody knows", a, ledger.AID(), nil, "attestation_bad_signature"},
 	} {
-		if got := reasonOf(tt.a.Verify(tt.chain, tt.by)); got != tt.want {
+		if got := testkit.Reason(tt.a.Verify(tt.chain, tt.by)); got != tt.want {
 			t.Errorf("%s: reason = %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	if _, _, err := Attest(ledger, seen); reasonOf(err) != "attestation_own_chain" {
+	if _, _, err := Attest(ledger, seen); testkit.Reason(err) != "attestation_own_chain" {
 		t.Errorf("Attest of the own chain: %v", err)
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	c := agent(f, 1)
+	c := testkit.Agent(f, 1)
 	wire, _, err := SignReceipt(c, Receipt{Interaction: "ix", Provider: c.AID()})
 	if err != nil {
 		f.Fatal(err)

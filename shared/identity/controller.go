@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/anet-hub/anet/shared/codec"
@@ -120,16 +121,28 @@ func (c *Controller) extend(e event, current, next ed25519.PrivateKey) (*Control
 	if err != nil {
 		return nil, err
 	}
-	kel, err := appendEvent(c.history.raw, signedEvent{e, c.Sign(preimage), codec.CID(preimage)})
-	if err != nil {
-		return nil, err
-	}
-	// Replaying what was just written also refuses a history grown too long.
-	h, err := Replay(kel)
+	h, err := c.history.with(signedEvent{e, c.Sign(preimage), codec.CID(preimage)}, preimage)
 	if err != nil {
 		return nil, err
 	}
 	return &Controller{current, next, h}, nil
+}
+
+// with is the history after one more event, held to the same rules as any.
+func (h *History) with(s signedEvent, preimage []byte) (*History, error) {
+	kel, err := appendEvent(h.raw, s)
+	if err != nil {
+		return nil, err
+	}
+	after := *h
+	after.raw, after.states = kel, slices.Clone(h.states)
+	if err := after.append(&s, preimage); err != nil {
+		return nil, err
+	}
+	if len(kel) > MaxKELBytes || len(after.states) > MaxEvents {
+		return nil, fmt.Errorf("the key history of %s is full", h.aid)
+	}
+	return &after, nil
 }
 
 func appendEvent(kel []byte, e signedEvent) ([]byte, error) {

@@ -40,9 +40,6 @@ type signedEvent struct {
 // establishes reports whether the event says which key is current.
 func (e *event) establishes() bool { return e.Type == inception || e.Type == rotation }
 
-// retires reports whether the event ends the key states before it.
-func (e *event) retires() bool { return e.Type == rotation || e.Type == deactivate }
-
 func (e *event) preimage() ([]byte, error) { return codec.Marshal(e) }
 
 // kelDecoder allows no list longer than a history may be.

@@ -74,7 +74,6 @@ func Replay(kel []byte) (*History, error) {
 		return nil, err
 	}
 	h := &History{raw: bytes.Clone(kel), states: make([]KeyState, 0, len(events))}
-	retired := make([]*event, len(events))
 	for i, raw := range events {
 		signed, preimage, err := parseEvent(raw)
 		if err == nil {
@@ -83,11 +82,7 @@ func Replay(kel []byte) (*History, error) {
 		if err != nil {
 			return nil, fmt.Errorf("key event %d: %w", i, err)
 		}
-		if signed.Event.retires() {
-			retired[i] = &signed.Event
-		}
 	}
-	h.retire(retired)
 	return h, nil
 }
 
@@ -102,13 +97,35 @@ func (h *History) append(s *signedEvent, preimage []byte) error {
 	if err != nil {
 		return err
 	}
-	e := &s.Event
+	h.record(&s.Event, key)
+	h.prev = codec.CID(preimage)
+	return nil
+}
+
+// record takes in an event that was checked.
+func (h *History) record(e *event, key ed25519.PublicKey) {
+	status := Active
+	switch e.Type {
+	case rotation:
+		h.retire(e.Timestamp)
+	case deactivate:
+		h.retire(e.Timestamp)
+		h.ended, status = true, Deactivated
+	case delegate:
+		h.delegated++
+	}
 	if e.establishes() {
 		h.digest, h.current = e.NextDigest, e.Seq
 	}
-	h.prev, h.ended = codec.CID(preimage), e.Type == deactivate
-	h.states = append(h.states, KeyState{Key: key, Status: Active})
-	return nil
+	h.states = append(h.states, KeyState{Key: key, Status: status})
+}
+
+// retire ends every state that is still active, those that interactions and
+// delegations left among them.
+func (h *History) retire(at uint64) {
+	for i := len(h.states) - 1; i >= 0 && h.states[i].Status == Active; i-- {
+		h.states[i].Status, h.states[i].SupersededAt = Rotated, at
+	}
 }
 
 func (h *History) begin(s *signedEvent, preimage []byte) (ed25519.PublicKey, error) {
@@ -164,7 +181,6 @@ func (h *History) keyAfter(e *event, before ed25519.PublicKey) (ed25519.PublicKe
 		if len(e.Keys) != 1 {
 			return nil, errors.New("drt delegates exactly one key")
 		}
-		h.delegated++
 		return before, nil
 	default:
 		return nil, fmt.Errorf("unknown type %.16q", e.Type)
@@ -183,23 +199,6 @@ func (h *History) rotated(e *event) (ed25519.PublicKey, error) {
 		return nil, errors.New("the new key is not the one committed to")
 	}
 	return key, nil
-}
-
-// retire marks every state that a later rot or dip ended, the first of them
-// giving the time.
-func (h *History) retire(by []*event) {
-	if h.ended {
-		h.states[len(h.states)-1].Status = Deactivated
-	}
-	var next *event
-	for i := len(by) - 1; i >= 0; i-- {
-		if next != nil {
-			h.states[i].Status, h.states[i].SupersededAt = Rotated, next.Timestamp
-		}
-		if by[i] != nil {
-			next = by[i]
-		}
-	}
 }
 
 func check(key ed25519.PublicKey, preimage, sig []byte) error {

@@ -3,21 +3,17 @@ package payment_test
 import (
 	"encoding/json"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/anet-hub/anet/shared/codec"
-	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	. "github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/testkit"
 	"github.com/anet-hub/anet/shared/testkit/vectors"
 )
 
-var (
-	now = time.UnixMilli(1_767_225_600_000)
-	ms  = uint64(now.UnixMilli())
-)
+const ms = uint64(testkit.NowMS)
 
 // An edited signing time is still before the key was ever retired.
 func TestVectorsPayment(t *testing.T) {
@@ -32,25 +28,6 @@ func TestVectorsWindow(t *testing.T) {
 func TestVectorsBinding(t *testing.T) { vectors.Test(t, "testdata/paybind.json") }
 
 func TestVectorsVoucher(t *testing.T) { vectors.Test(t, "testdata/payment-voucher.json") }
-
-func agent(t testing.TB, seed byte) *identity.Controller {
-	t.Helper()
-	c, err := identity.NewController(rand.NewChaCha8([32]byte{seed}), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func reasonOf(err error) string {
-	if e := errs.As(err); e != nil {
-		return e.Reason
-	}
-	if err != nil {
-		return err.Error()
-	}
-	return ""
-}
 
 func TestParseAmount(t *testing.T) {
 	for _, tt := range []struct {
@@ -71,7 +48,7 @@ func TestParseAmount(t *testing.T) {
 		{"empty", "", 0},
 	} {
 		got, err := ParseAmount(tt.s)
-		if ok := err == nil; ok != (tt.want != 0) || ok && got != tt.want || !ok && reasonOf(err) != InvalidAmount {
+		if ok := err == nil; ok != (tt.want != 0) || ok && got != tt.want || !ok && testkit.Reason(err) != InvalidAmount {
 			t.Errorf("%s: ParseAmount(%q) = %d, %v, want %d", tt.name, tt.s, got, err, tt.want)
 		}
 	}
@@ -122,7 +99,7 @@ func parse[T any](t *testing.T, f func([]byte) (T, error)) func([]byte, string, 
 }
 
 func TestAuthorization(t *testing.T) {
-	payer, other := agent(t, 1), agent(t, 2)
+	payer, other := testkit.Agent(t, 1), testkit.Agent(t, 2)
 	good := Authorization{payer.AID(), other.AID(), 5, Network("bhub"), "n", ms, ms + 1, "ix"}
 	with := func(change func(*Authorization)) Authorization { a := good; change(&a); return a }
 	for _, tt := range []struct {
@@ -137,24 +114,24 @@ func TestAuthorization(t *testing.T) {
 		{"undated", with(func(a *Authorization) { a.IssuedAt = 0 }), ExpiredPayment},
 		{"somebody else's money", with(func(a *Authorization) { a.Payer = other.AID() }), UnknownPayer},
 	} {
-		if _, _, err := SignAuthorization(payer, tt.a); reasonOf(err) != tt.want {
-			t.Errorf("%s: reason = %q, want %q", tt.name, reasonOf(err), tt.want)
+		if _, _, err := SignAuthorization(payer, tt.a); testkit.Reason(err) != tt.want {
+			t.Errorf("%s: reason = %q, want %q", tt.name, testkit.Reason(err), tt.want)
 		}
 	}
 	a := parse(t, ParseAuthorization)(SignAuthorization(payer, good))
 	if err := a.Verify(payer.History()); err != nil || a.Authorization != good {
 		t.Errorf("Verify = %v, %+v", err, a.Authorization)
 	}
-	if reasonOf(a.Verify(other.History())) != InvalidSignature {
+	if testkit.Reason(a.Verify(other.History())) != InvalidSignature {
 		t.Error("another agent's history verifies it")
 	}
-	if stolen := parse(t, ParseAuthorization)(identity.SignObject(other, good)); reasonOf(stolen.Verify(other.History())) != InvalidSignature {
+	if stolen := parse(t, ParseAuthorization)(identity.SignObject(other, good)); testkit.Reason(stolen.Verify(other.History())) != InvalidSignature {
 		t.Error("an authorization signed by another than the payer verifies")
 	}
 }
 
 func TestReceipt(t *testing.T) {
-	payer, hub, fake := agent(t, 1), agent(t, 2), agent(t, 3)
+	payer, hub, fake := testkit.Agent(t, 1), testkit.Agent(t, 2), testkit.Agent(t, 3)
 	a := parse(t, ParseAuthorization)(SignAuthorization(payer,
 		Authorization{payer.AID(), "bpayee", 5, Network(hub.AID()), "n", ms, ms + 1, ""}))
 	good := Receipt{a.ID(), payer.AID(), "bpayee", 5, Network(hub.AID()), ms}
@@ -174,21 +151,18 @@ func TestReceipt(t *testing.T) {
 		{"another authorization", with(func(r *Receipt) { r.AuthID = "x" }), hub, "", false},
 	} {
 		r := parse(t, ParseReceipt)(SignReceipt(tt.by, tt.r))
-		if got := reasonOf(r.Verify(tt.by.History())); got != tt.want || r.Settles(a) != tt.settles {
+		if got := testkit.Reason(r.Verify(tt.by.History())); got != tt.want || r.Settles(a) != tt.settles {
 			t.Errorf("%s: reason %q, settles %v, want %q, %v", tt.name, got, r.Settles(a), tt.want, tt.settles)
 		}
 	}
-	if _, _, err := SignReceipt(hub, Receipt{}); reasonOf(err) != InvalidAmount {
+	if _, _, err := SignReceipt(hub, Receipt{}); testkit.Reason(err) != InvalidAmount {
 		t.Errorf("a receipt of nothing: %v", err)
 	}
 }
 
 func TestVoucher(t *testing.T) {
-	hub := agent(t, 2)
-	rotated, err := hub.Rotate(rand.NewChaCha8([32]byte{9}), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hub := testkit.Agent(t, 2)
+	rotated := testkit.Rotated(t, hub, testkit.Now)
 	const window = uint64(VoucherWindow / time.Millisecond)
 	for _, tt := range []struct {
 		name     string
@@ -200,14 +174,14 @@ func TestVoucher(t *testing.T) {
 		{"ends at the beginning of time", 0, ""},
 	} {
 		v := parse(t, ParseVoucher)(SignVoucher(hub, Voucher{Amount: 1, Network: Network(hub.AID()), NotAfter: tt.notAfter}))
-		if got := reasonOf(v.Verify(rotated.History())); got != tt.want {
+		if got := testkit.Reason(v.Verify(rotated.History())); got != tt.want {
 			t.Errorf("%s: reason = %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }
 
 func TestPayloadHeader(t *testing.T) {
-	payer := agent(t, 1)
+	payer := testkit.Agent(t, 1)
 	wire, id, err := SignAuthorization(payer, Authorization{payer.AID(), "b", 1, "hub:b", "n", ms, ms + 1, ""})
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +209,7 @@ func TestPayloadHeader(t *testing.T) {
 		{"twins in case", `{"x402Version":2,"X402VERSION":2}`, false},
 	} {
 		got, err := ParsePayloadHeader(tt.value)
-		if (err == nil) != tt.ok || err != nil && reasonOf(err) != MalformedPayment {
+		if (err == nil) != tt.ok || err != nil && testkit.Reason(err) != MalformedPayment {
 			t.Errorf("%s: error = %v, want ok %v", tt.name, err, tt.ok)
 		}
 		if !tt.ok {
@@ -246,7 +220,7 @@ func TestPayloadHeader(t *testing.T) {
 		}
 	}
 	p.Payload.Authorization = "%"
-	if _, err := p.Authorization(); reasonOf(err) != MalformedPayment {
+	if _, err := p.Authorization(); testkit.Reason(err) != MalformedPayment {
 		t.Errorf("an authorization that is no base64: %v", err)
 	}
 }
@@ -269,7 +243,7 @@ func TestParseRequired(t *testing.T) {
 }
 
 func TestSettlementReceipt(t *testing.T) {
-	hub := agent(t, 2)
+	hub := testkit.Agent(t, 2)
 	wire, id, err := SignReceipt(hub, Receipt{AuthID: "x", Amount: 1, Network: Network(hub.AID()), SettleAt: ms})
 	if err != nil {
 		t.Fatal(err)
@@ -296,7 +270,7 @@ func TestSettlementReceipt(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	c := agent(f, 1)
+	c := testkit.Agent(f, 1)
 	wire, _, err := SignAuthorization(c, Authorization{c.AID(), "b", 1, "hub:b", "n", ms, ms + 1, "x"})
 	if err != nil {
 		f.Fatal(err)

@@ -1,22 +1,19 @@
 package relayauth_test
 
 import (
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	. "github.com/anet-hub/anet/shared/relayauth"
+	"github.com/anet-hub/anet/shared/testkit"
 	"github.com/anet-hub/anet/shared/testkit/vectors"
 )
 
 const hub = "bafyreigoldenhub"
-
-var now = time.UnixMilli(1_767_225_600_000)
 
 func TestVectorsRelayauth(t *testing.T) { vectors.Test(t, "testdata/relayauth.json") }
 
@@ -24,24 +21,15 @@ func TestVectorsSigEncoding(t *testing.T) {
 	vectors.Test(t, "testdata/relayauth-sig-encoding.json", "reject")
 }
 
-func newSigner(t testing.TB) *identity.Controller {
-	t.Helper()
-	c, err := identity.NewController(rand.NewChaCha8([32]byte{1}), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 func signed(t testing.TB, c *identity.Controller) http.Header {
 	t.Helper()
 	r := httptest.NewRequest("POST", "/relay/poll?x=%2F", nil)
-	Sign(c, "poll", hub, r, []byte("{}"), uint64(now.UnixMilli()))
+	Sign(c, "poll", hub, r, []byte("{}"), uint64(testkit.NowMS))
 	return r.Header
 }
 
 func TestHeadersAreStrict(t *testing.T) {
-	c := newSigner(t)
+	c := testkit.Agent(t, 1)
 	for _, tt := range []struct {
 		name   string
 		change func(http.Header)
@@ -68,7 +56,7 @@ func TestHeadersAreStrict(t *testing.T) {
 }
 
 func TestEverythingIsBound(t *testing.T) {
-	c := newSigner(t)
+	c := testkit.Agent(t, 1)
 	claim, err := ParseHeaders(signed(t, c))
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +87,7 @@ func TestEverythingIsBound(t *testing.T) {
 }
 
 func TestABadSignatureIsNotReplayed(t *testing.T) {
-	c := newSigner(t)
+	c := testkit.Agent(t, 1)
 	claim, err := ParseHeaders(signed(t, c))
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +100,7 @@ func TestABadSignatureIsNotReplayed(t *testing.T) {
 }
 
 func TestFresh(t *testing.T) {
-	ms := uint64(now.UnixMilli())
+	ms := uint64(testkit.NowMS)
 	for _, tt := range []struct {
 		name string
 		ts   uint64
@@ -127,14 +115,14 @@ func TestFresh(t *testing.T) {
 		{"negative as a signed number", 1<<64 - 1, false},
 		{"zero", 0, false},
 	} {
-		if got := (Claim{TS: tt.ts}).Fresh(now); got != tt.want {
+		if got := (Claim{TS: tt.ts}).Fresh(testkit.Now); got != tt.want {
 			t.Errorf("%s: Fresh = %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }
 
 func TestSignSendsWhatNetHTTPSends(t *testing.T) {
-	c := newSigner(t)
+	c := testkit.Agent(t, 1)
 	for _, target := range []string{"/a%2Fb?c=%20d", "/a?", "/", "/ü", "/a?x=1;y"} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			claim, err := ParseHeaders(r.Header)
@@ -149,7 +137,7 @@ func TestSignSendsWhatNetHTTPSends(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		Sign(c, "poll", hub, r, nil, uint64(now.UnixMilli()))
+		Sign(c, "poll", hub, r, nil, uint64(testkit.NowMS))
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +159,7 @@ func TestReplayKeyDependsOnSignerAndSignature(t *testing.T) {
 }
 
 func FuzzParseHeaders(f *testing.F) {
-	h := signed(f, newSigner(f))
+	h := signed(f, testkit.Agent(f, 1))
 	f.Add(h.Get("X-ANet-AID"), h.Get("X-ANet-TS"), h.Get("X-ANet-Seq"), h.Get("X-ANet-Sig"))
 	f.Fuzz(func(t *testing.T, aid, ts, seq, sig string) {
 		h := http.Header{}
