@@ -45,10 +45,12 @@ const (
 	MaxCapBytes      = 256
 )
 
-// Identity answers GET /hub/identity.
+// Identity answers GET /hub/identity. PublicURL is ours: where others reach
+// this hub, for a node that dials another address; cards name it.
 type Identity struct {
-	AID string `json:"aid"`
-	KEL []byte `json:"kel"`
+	AID       string `json:"aid"`
+	KEL       []byte `json:"kel"`
+	PublicURL string `json:"public_url,omitempty"`
 }
 
 // Problem is the body of every failed request. Code, RequestID and Field are

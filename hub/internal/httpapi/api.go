@@ -54,6 +54,7 @@ type Deps struct {
 	Checks  []Check
 
 	TrustedProxies []netip.Prefix // whose X-Real-IP is believed
+	PublicURL      string         // where others reach this hub; empty: as each request says
 	Version        string
 	Log            *slog.Logger
 	Metrics        prometheus.Registerer

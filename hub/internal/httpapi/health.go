@@ -36,7 +36,7 @@ func (a *API) identity(w http.ResponseWriter, _ *http.Request) error {
 	if key == nil {
 		return errNoIdentity()
 	}
-	return writeJSON(w, http.StatusOK, wire.Identity{AID: key.AID(), KEL: key.KEL()})
+	return writeJSON(w, http.StatusOK, wire.Identity{AID: key.AID(), KEL: key.KEL(), PublicURL: a.PublicURL})
 }
 
 func errNoIdentity() error {
