@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -105,3 +106,11 @@ func outcome(what string, err error, ok bool) error {
 
 // all checks one thing after the other and reports every failure.
 func all(errs ...error) error { return errors.Join(errs...) }
+
+// unread refuses members the kind of vector has no use for.
+func unread(where string, present ...bool) error {
+	if slices.Contains(present, true) {
+		return fmt.Errorf("members %s that no check reads", where)
+	}
+	return nil
+}

@@ -39,6 +39,8 @@ func (v evidenceVector) check() error {
 	switch {
 	case v.Wire != nil:
 		return v.receiptWire()
+	case v.Sig != nil || v.WireCID != "":
+		return unread("beside a preimage", true)
 	case strings.HasPrefix(v.Name, "VEC-RECEIPT"):
 		return reencodes[evidence.Receipt](v.Preimage, v.CID)
 	case strings.HasPrefix(v.Name, "VEC-REVIEW"):
@@ -64,6 +66,7 @@ func (v evidenceVector) receiptWire() error {
 		sameBytes("signature", r.Env.Sig, v.Sig),
 		sameBytes("signed again", ours, v.Wire),
 		same("CID as it travels", codec.CID(v.Wire), v.WireCID),
+		unread("beside an object as it travels", v.Preimage != nil, v.CID != ""),
 	)
 }
 

@@ -111,7 +111,8 @@ func kelReplays(data []byte) ([]Vector, error) {
 func (v kelVector) check() error {
 	h, err := identity.Replay(v.KEL)
 	if err != nil || !v.Replays {
-		return outcome("the history", err, v.Replays)
+		return all(outcome("the history", err, v.Replays),
+			unread("of a history that does not replay", v.FinalKey != nil, v.Delegated != nil))
 	}
 	last, _ := h.State(uint64(h.Len() - 1))
 	if v.FinalKey != nil {

@@ -40,10 +40,12 @@ func (v paymentVector) check() error {
 	switch {
 	case v.Wire != nil:
 		return v.authorizationWire()
+	case v.WireCID != "" || v.AuthID != "" || v.VerifyAt != 0:
+		return unread("beside a preimage", true)
 	case strings.HasPrefix(v.Name, "VEC-PAYMENT-AUTH"):
-		return reencodes[payment.Authorization](v.Preimage, v.ID)
+		return all(reencodes[payment.Authorization](v.Preimage, v.ID), unread("of a receipt", v.CID != ""))
 	case strings.HasPrefix(v.Name, "VEC-PAYMENT-RECEIPT"):
-		return reencodes[payment.Receipt](v.Preimage, v.CID)
+		return all(reencodes[payment.Receipt](v.Preimage, v.CID), unread("of an authorization", v.ID != ""))
 	default:
 		return fmt.Errorf("%q names no kind of object", v.Name)
 	}
@@ -63,6 +65,7 @@ func (v paymentVector) authorizationWire() error {
 		a.Check(), a.Verify(suite.History()),
 		same("in its window", payment.InWindow(a.IssuedAt, a.NotAfter, v.VerifyAt), true),
 		same("CID as it travels", codec.CID(v.Wire), v.WireCID),
+		unread("beside an object as it travels", v.ID != "", v.CID != ""),
 	)
 }
 
