@@ -1,0 +1,46 @@
+package relay
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+type metrics struct {
+	sends   *prometheus.CounterVec
+	acked   prometheus.Counter
+	expired prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer, r *Relay) *metrics {
+	m := &metrics{
+		sends: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "anet_hub_relay_sends_total", Help: "Sends by outcome: queued, or the kind of refusal.",
+		}, []string{"outcome"}),
+		acked: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "anet_hub_relay_acked_total", Help: "Messages acknowledged by their recipients."}),
+		expired: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "anet_hub_relay_expired_total", Help: "Messages thrown away by this process because their lifetime was over."}),
+	}
+	reg.MustRegister(m.sends, m.acked, m.expired,
+		gauge("mail_messages", "Messages waiting in all mailboxes.", r.held.messages.Load),
+		gauge("mail_bytes", "Bytes waiting in all mailboxes.", r.held.bytes.Load),
+		gauge("mail_bytes_limit", "Bytes that may wait in all mailboxes.", func() int64 { return r.Limits.Total }),
+		gauge("mailboxes_used", "Mailboxes with mail in them.", r.held.mailboxes.Load),
+		gauge("polls_waiting", "Polls that wait at this process.", func() int64 { return int64(r.Board.Waiting()) }))
+	return m
+}
+
+func gauge(name, help string, value func() int64) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "anet_hub_relay_" + name, Help: help},
+		func() float64 { return float64(value()) })
+}
+
+// send counts an outcome. Kinds are few, reasons could grow.
+func (m *metrics) send(err error) {
+	outcome := "queued"
+	if err != nil {
+		outcome = errs.KindOf(err).String()
+	}
+	m.sends.WithLabelValues(outcome).Inc()
+}

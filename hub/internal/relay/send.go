@@ -1,0 +1,82 @@
+package relay
+
+import (
+	"context"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/shared/envelope"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// Sent is an accepted message. Quiet means that its recipient has not been
+// heard of for a while.
+type Sent struct {
+	ID    int64
+	Quiet bool
+}
+
+// MaySend refuses a sender without tokens before anything is read or verified.
+// The AID is a mere claim there, so nothing is taken.
+func (r *Relay) MaySend(aid string) error { return r.Senders.Peek(aid) }
+
+// Send puts an envelope into the mailbox of a registered agent.
+func (r *Relay) Send(ctx context.Context, p replay.Proof, to string, env []byte) (Sent, error) {
+	sent, err := r.send(ctx, p, Mail{To: to, Envelope: env, At: r.Now()})
+	r.metrics.send(err)
+	return sent, err
+}
+
+func (r *Relay) send(ctx context.Context, p replay.Proof, m Mail) (Sent, error) {
+	giveBack, err := r.Senders.Reserve(p.AID)
+	if err != nil {
+		return Sent{}, err
+	}
+	if err := r.acceptable(m); err != nil {
+		return Sent{}, err
+	}
+	q, err := r.Store.Enqueue(ctx, p, m, r.Limits)
+	if err != nil {
+		// Whoever repeats what another agent sent must not use up its tokens.
+		if errs.KindOf(err) == errs.Unauthorized {
+			giveBack()
+		}
+		return Sent{}, err
+	}
+	r.held.add(1, int64(len(m.Envelope)))
+	r.Board.Wake(m.To)
+	return Sent{ID: q.ID, Quiet: m.At.Sub(q.LastSeen) >= wire.QuietAfter}, nil
+}
+
+// acceptable checks what can be checked without the database.
+func (r *Relay) acceptable(m Mail) error {
+	switch size := int64(len(m.Envelope)); {
+	case m.To == "":
+		return errs.New(errs.Invalid, "missing_field", "to_aid is missing").In("to_aid")
+	case size == 0:
+		return errs.New(errs.Invalid, "missing_field", "envelope is missing").In("envelope")
+	case size > r.Limits.Envelope:
+		return errs.New(errs.TooLarge, "envelope_too_large",
+			"the envelope has %d bytes, this hub takes %d", size, r.Limits.Envelope).
+			In("envelope").With("max_bytes", r.Limits.Envelope)
+	case r.held.bytes.Load()+size > r.Limits.Total:
+		return errs.New(errs.Full, "hub_mail_full",
+			"this hub stores as much mail as it may: try again later").After(time.Minute)
+	}
+	return addressed(m)
+}
+
+// addressed does all a hub does with an envelope: the parse of wire 2, E.2, and
+// a look at the address.
+func addressed(m Mail) error {
+	outer, err := envelope.ParseOuter(m.Envelope)
+	if err != nil {
+		return errs.New(errs.Invalid, "bad_envelope", "the envelope is malformed: %v", err).
+			In("envelope").With("reason", envelope.ReasonOf(err))
+	}
+	if outer.To != m.To {
+		return errs.New(errs.Invalid, "recipient_mismatch", "the envelope is sealed to another agent than to_aid").In("to_aid")
+	}
+	return nil
+}

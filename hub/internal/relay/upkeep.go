@@ -1,0 +1,78 @@
+package relay
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	expireEvery = time.Minute
+	countEvery  = 10 * time.Second
+)
+
+// held is the mail in all mailboxes: as the database last added it up, and what
+// this process has done since. Between two sums the bound on it may be exceeded
+// by what other processes stored meanwhile.
+type held struct{ messages, bytes, mailboxes atomic.Int64 }
+
+func (h *held) add(messages, bytes int64) {
+	h.messages.Add(messages)
+	h.bytes.Add(bytes)
+}
+
+func (h *held) set(t Totals) {
+	h.messages.Store(t.Messages)
+	h.bytes.Store(t.Bytes)
+	h.mailboxes.Store(t.Mailboxes)
+}
+
+// Run throws away mail whose lifetime is over and keeps the totals, until ctx
+// ends. Any number of processes may run it.
+func (r *Relay) Run(ctx context.Context) error {
+	r.upkeep(ctx, r.Expire, r.Count)
+	expire, count := time.NewTicker(expireEvery), time.NewTicker(countEvery)
+	defer expire.Stop()
+	defer count.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-expire.C:
+			r.upkeep(ctx, r.Expire)
+		case <-count.C:
+			r.upkeep(ctx, r.Count)
+		}
+	}
+}
+
+func (r *Relay) upkeep(ctx context.Context, work ...func(context.Context) error) {
+	for _, f := range work {
+		if err := f(ctx); err != nil && ctx.Err() == nil {
+			r.Log.Warn("upkeep of mailboxes failed, trying again", "error", err)
+		}
+	}
+}
+
+// Expire deletes everything older than its lifetime.
+func (r *Relay) Expire(ctx context.Context) error {
+	before := r.Now().Add(-r.Limits.TTL)
+	for ctx.Err() == nil {
+		n, bytes, err := r.Store.Expire(ctx, before)
+		if err != nil || n == 0 {
+			return err
+		}
+		r.held.add(-n, -bytes)
+		r.metrics.expired.Add(float64(n))
+	}
+	return ctx.Err()
+}
+
+// Count adds up all mailboxes.
+func (r *Relay) Count(ctx context.Context) error {
+	t, err := r.Store.Totals(ctx)
+	if err == nil {
+		r.held.set(t)
+	}
+	return err
+}
