@@ -25,4 +25,6 @@ var families = map[string]family{
 	"a2acard-jwks":           cardJWKS,
 	"netcard-unsigned":       netcard,
 	"card":                   directoryCard, // of wire 1
+	"bodies":                 bodies,
+	"transcript":             transcripts,
 }
