@@ -1,0 +1,37 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// openMailbox lets an agent that registers get mail. A mailbox that was there
+// before goes on where its ids ended.
+func openMailbox(ctx context.Context, tx pgx.Tx, aid string, now time.Time) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO mailbox AS b (aid, is_open, last_id) VALUES (@aid, true, @clock)
+		ON CONFLICT (aid) DO UPDATE SET is_open = true WHERE NOT b.is_open`,
+		pgx.NamedArgs{"aid": aid, "clock": now.UnixMicro()})
+	if err != nil {
+		return fmt.Errorf("open a mailbox: %w", err)
+	}
+	return nil
+}
+
+// closeMailbox ends delivery to an agent that leaves and says how many messages
+// went with the mailbox. The row stays: ids are never given out twice.
+func closeMailbox(ctx context.Context, tx pgx.Tx, aid string) (undelivered int64, err error) {
+	err = tx.QueryRow(ctx, `
+		WITH box AS (
+			UPDATE mailbox SET is_open = false, count = 0, bytes = 0 WHERE aid = @aid RETURNING aid),
+		gone AS (
+			DELETE FROM message m USING box WHERE m.to_aid = box.aid RETURNING 1)
+		SELECT count(*) FROM gone`, pgx.NamedArgs{"aid": aid}).Scan(&undelivered)
+	if err != nil {
+		return 0, fmt.Errorf("close a mailbox: %w", err)
+	}
+	return undelivered, nil
+}
