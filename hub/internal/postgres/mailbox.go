@@ -22,16 +22,17 @@ func openMailbox(ctx context.Context, tx pgx.Tx, aid string, now time.Time) erro
 }
 
 // closeMailbox ends delivery to an agent that leaves and says how many messages
-// went with the mailbox. The row stays: ids are never given out twice.
+// went with the mailbox. The row stays: ids are never given out twice. Two
+// statements, because the first may wait for a send: one statement would not
+// see, and leave behind, what that send stored.
 func closeMailbox(ctx context.Context, tx pgx.Tx, aid string) (undelivered int64, err error) {
-	err = tx.QueryRow(ctx, `
-		WITH box AS (
-			UPDATE mailbox SET is_open = false, count = 0, bytes = 0 WHERE aid = @aid RETURNING aid),
-		gone AS (
-			DELETE FROM message m USING box WHERE m.to_aid = box.aid RETURNING 1)
-		SELECT count(*) FROM gone`, pgx.NamedArgs{"aid": aid}).Scan(&undelivered)
+	_, err = tx.Exec(ctx, `UPDATE mailbox SET is_open = false, count = 0, bytes = 0 WHERE aid = @aid`, pgx.NamedArgs{"aid": aid})
 	if err != nil {
 		return 0, fmt.Errorf("close a mailbox: %w", err)
 	}
-	return undelivered, nil
+	tag, err := tx.Exec(ctx, `DELETE FROM message WHERE to_aid = @aid`, pgx.NamedArgs{"aid": aid})
+	if err != nil {
+		return 0, fmt.Errorf("empty a mailbox: %w", err)
+	}
+	return tag.RowsAffected(), nil
 }
