@@ -37,10 +37,13 @@ func ChatSkill() Skill {
 	return Skill{ID: "chat", Name: "Chat", Description: "Text conversation.", Tags: []string{"chat"}}
 }
 
+// DefaultName is what an agent is called whose operator gave no name.
+func DefaultName(aid string) string { return "anet agent " + aid[:min(12, len(aid))] }
+
 // Build makes the unsigned card, in canonical JSON and publish form.
 func (p Profile) Build(s Stamp) ([]byte, error) {
 	c := Card{
-		Name:               cmp.Or(p.Name, "anet agent "+p.AID[:min(12, len(p.AID))]),
+		Name:               cmp.Or(p.Name, DefaultName(p.AID)),
 		Description:        cmp.Or(p.Description, defaultDescription),
 		Version:            cmp.Or(p.Version, "0"),
 		DefaultInputModes:  []string{jsonMode},

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anet-hub/anet/shared/capability"
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 // Limits of the hub on what a node says of itself.
@@ -19,8 +20,6 @@ const (
 	MaxSummary = 512
 	MaxPricing = 1 << 10
 	MaxReadme  = 16 << 10
-	// MaxCaps is the number of ids and tags one registration may carry (I.3).
-	MaxCaps = 256
 )
 
 // report notes a fault with the value at a pointer.
@@ -84,8 +83,9 @@ func (c *Config) checkTags(r report) {
 		}
 		seen[tag] = true
 	}
-	if n := len(c.Tags) + len(c.Inbound.PublicCapabilities); n > MaxCaps {
-		r("/tags", "%d tags and public capabilities are more than the %d a registration may carry", n, MaxCaps)
+	// One place is kept for the chat that an open node offers.
+	if n, most := len(c.Tags)+len(c.Inbound.PublicCapabilities), wire.MaxCaps-1; n > most {
+		r("/tags", "%d tags and public capabilities are more than the %d a registration may carry", n, most)
 	}
 }
 

@@ -1,6 +1,7 @@
 package hubclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,12 @@ type Pin struct {
 	URL       string `json:"url"`
 	AID       string `json:"aid"`
 	KEL       []byte `json:"kel"`
+	PublicURL string `json:"public_url,omitzero"` // where others reach it, if it says so
 	AllowHTTP bool   `json:"allow_http,omitzero"`
 }
+
+// Shown is the hub's URL as the node's card shows it to others.
+func (p Pin) Shown() string { return cmp.Or(p.PublicURL, p.URL) }
 
 const pinFile = "hub.json"
 
@@ -63,6 +68,7 @@ func (p Pin) Accept(id wire.Identity) (Pin, error) {
 		return p, errs.New(errs.Forbidden, "hub_identity_changed",
 			"another hub answers at %s: this node joined %s, and %s answered; if you meant to change hubs, run: anet join URL --move", p.URL, p.AID, id.AID)
 	}
+	p.PublicURL = id.PublicURL
 	return p.grow(id)
 }
 

@@ -109,11 +109,15 @@ func TestThePinIsKept(t *testing.T) {
 	}
 	want := pinned(controller(t))
 	want.AllowHTTP = true
+	if want.Shown() != want.URL {
+		t.Errorf("Shown = %s", want.Shown())
+	}
+	want.PublicURL = "https://hub.example.org"
 	if err := want.Store(dir); err != nil {
 		t.Fatal(err)
 	}
 	got, ok, err := LoadPin(dir)
-	if err != nil || !ok || got.AID != want.AID || got.URL != want.URL || !got.AllowHTTP || string(got.KEL) != string(want.KEL) {
+	if err != nil || !ok || got.AID != want.AID || got.URL != want.URL || !got.AllowHTTP || got.Shown() != want.PublicURL || string(got.KEL) != string(want.KEL) {
 		t.Errorf("LoadPin = %+v, %v, %v", got, ok, err)
 	}
 	if err := dir.Write(pinFile, []byte("{")); err != nil {

@@ -1,0 +1,125 @@
+package listing
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/datadir"
+	"github.com/anet-hub/anet/node/internal/hubclient"
+	"github.com/anet-hub/anet/node/internal/keyring"
+	"github.com/anet-hub/anet/shared/card"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// cardFile keeps the last card that was signed: the same content is published
+// under the same bytes, a new one under a higher sequence. A withdrawn card
+// stays here, since its sequence still counts at the hub.
+const cardFile = "card.json"
+
+// Hub takes registrations.
+type Hub interface {
+	Register(ctx context.Context, body wire.Register) (wire.Registered, error)
+}
+
+// Publisher makes registrations for one node at one hub.
+type Publisher struct {
+	Dir  datadir.Dir
+	Keys *keyring.Keyring
+	Pin  hubclient.Pin
+	Now  func() time.Time
+}
+
+// Report is what the hub made of a registration.
+type Report struct {
+	wire.Registered
+	Listed []string // what was asked to be listed
+	// CardProblem says why no card was sent though there are skills, nil when one
+	// was. The node is then listed on its word alone.
+	CardProblem error
+}
+
+// Statuses of keys and card that mean the hub has a later one than this node
+// remembers, as after the node was restored from a backup (I.3, steps 14, 15).
+const conflict = "conflict"
+
+// Register lists the node. Where the hub turns out to know a later card or key
+// set, it tries once more with newer ones.
+func (p Publisher) Register(ctx context.Context, hub Hub, l Listing, invite string) (Report, error) {
+	report, err := p.try(ctx, hub, l, invite, p.lastCard(), p.Keys.Published)
+	if err != nil || (report.CardStatus != conflict && report.KeysStatus != conflict) {
+		return report, err
+	}
+	keyset, last := p.Keys.Published, p.lastCard()
+	if report.KeysStatus == conflict {
+		keyset = p.Keys.Renewed
+	}
+	if report.CardStatus == conflict {
+		last = nil
+	}
+	return p.try(ctx, hub, l, invite, last, keyset)
+}
+
+func (p Publisher) try(ctx context.Context, hub Hub, l Listing, invite string, last []byte, keyset func(time.Time) ([]byte, error)) (Report, error) {
+	body, problem, err := p.body(l, last, keyset)
+	if err != nil {
+		return Report{}, err
+	}
+	body.Invite = invite
+	answer, err := hub.Register(ctx, body)
+	return Report{Registered: answer, Listed: body.Caps, CardProblem: problem}, err
+}
+
+// body is the registration (wire 2, I.3). The same offer under the same keys
+// gives the same bytes, which the hub recognises.
+func (p Publisher) body(l Listing, last []byte, keyset func(time.Time) ([]byte, error)) (body wire.Register, cardProblem, err error) {
+	keys, err := keyset(p.Now())
+	if err != nil {
+		return body, nil, fmt.Errorf("publish the encryption keys: %w", err)
+	}
+	signer := p.Keys.Signer()
+	body = wire.Register{
+		AID: signer.AID(), Name: l.name(signer.AID()), Caps: l.Shown(),
+		Summary: l.Profile.Summary, Readme: l.Profile.Readme, Pricing: l.Profile.Pricing,
+		KEL: signer.KEL(), EncKeys: keys, A2ACard: wire.RawJSON("null"),
+	}
+	if len(l.Skills) == 0 {
+		return body, nil, nil
+	}
+	signed, cardProblem, err := p.card(l, last)
+	if signed != nil {
+		body.A2ACard = signed
+	}
+	return body, cardProblem, err
+}
+
+// card signs the network card and keeps it. A card that may not be published, as
+// one that names a hub on this machine, is a problem and no failure.
+func (p Publisher) card(l Listing, last []byte) (signed []byte, problem, err error) {
+	signer := p.Keys.Signer()
+	profile := card.Profile{
+		AID: signer.AID(), HubURL: p.Pin.Shown(), Name: l.name(signer.AID()),
+		Description: l.Profile.Summary, Skills: l.Skills,
+	}
+	signed, problem = card.Publish(signer, profile, last, p.Now())
+	if problem != nil {
+		return nil, fmt.Errorf("no card was published: %w", problem), nil
+	}
+	if string(signed) == string(last) {
+		return signed, nil, nil
+	}
+	return signed, nil, p.Dir.Write(cardFile, signed)
+}
+
+// lastCard is nil when there is none that can be read. Then the next sequence
+// comes from the clock, and is later than any before.
+func (p Publisher) lastCard() []byte {
+	last, err := p.Dir.Read(cardFile)
+	if err != nil {
+		return nil
+	}
+	if _, err := card.Read(last); err != nil {
+		return nil
+	}
+	return last
+}
