@@ -25,6 +25,4 @@ var families = map[string]family{
 	"a2acard-jwks":           cardJWKS,
 	"netcard-unsigned":       netcard,
 	"card":                   directoryCard, // of wire 1
-	"bodies":                 bodies,
-	"transcript":             transcripts,
 }
