@@ -1,6 +1,7 @@
 package config
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,22 @@ func TestParseReadsEveryKey(t *testing.T) {
 	for _, k := range checks {
 		if k.got != k.want {
 			t.Errorf("%s = %v, want %v", k.what, k.got, k.want)
+		}
+	}
+}
+
+func TestTheExampleIsAccepted(t *testing.T) {
+	data, err := os.ReadFile("../../../deploy/examples/text-service/config.example.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, served := range c.Modules.Service.Capabilities {
+		if _, ok := c.Public(served.ID); !ok {
+			t.Errorf("the example serves %s to nobody", served.ID)
 		}
 	}
 }
