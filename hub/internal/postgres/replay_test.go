@@ -16,6 +16,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/testkit"
 )
 
 // clock is a time that tests move.
@@ -45,14 +46,8 @@ func newReplay(pool *pgxpool.Pool, c *clock) *Replay {
 
 func wantReason(t *testing.T, what string, err error, want string) {
 	t.Helper()
-	got := ""
-	if e := errs.As(err); e != nil {
-		got = e.Reason
-	} else if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-	if got != want {
-		t.Errorf("%s: reason %q (%v), want %q", what, got, err, want)
+	if got := testkit.Reason(err); got != want {
+		t.Errorf("%s: %q (%v), want %q", what, got, err, want)
 	}
 }
 

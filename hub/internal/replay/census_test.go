@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/testkit"
 )
 
 var now = time.Unix(1_800_000_000, 0)
@@ -20,13 +21,6 @@ func add(c *Census, aid string, n int) {
 	for i := range n {
 		c.Add(proof(aid, i, now), 1)
 	}
-}
-
-func reason(err error) string {
-	if e := errs.As(err); e != nil {
-		return e.Reason
-	}
-	return ""
 }
 
 func TestBoundsFor(t *testing.T) {
@@ -71,7 +65,7 @@ func TestAdmit(t *testing.T) {
 			add(c, aid, n)
 		}
 		err := c.Admit(tt.aid, now)
-		if reason(err) != tt.want {
+		if testkit.Reason(err) != tt.want {
 			t.Errorf("%s: Admit(%q) = %v, want %q", tt.name, tt.aid, err, tt.want)
 		}
 		if e := errs.As(err); e != nil && e.RetryAfter != 10*time.Second {
@@ -110,7 +104,7 @@ func TestCountsOfOtherProcessesAreLearned(t *testing.T) {
 	if got := c.held("a", MinuteOf(now)); got != 10 {
 		t.Errorf("held = %d, want the 9 of all processes and 1 of the next batch", got)
 	}
-	if reason(c.Admit("a", now)) != "replay_memory_full" {
+	if testkit.Reason(c.Admit("a", now)) != "replay_memory_full" {
 		t.Error("entries of other processes don't count")
 	}
 	if next := c.Unshared(); len(next) != 1 || next[0].N != 1 {
