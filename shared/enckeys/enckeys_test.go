@@ -232,22 +232,3 @@ func TestChoose(t *testing.T) {
 		}
 	}
 }
-
-func FuzzParse(f *testing.F) {
-	alice := agent(f)
-	f.Add(wire(f, sign(f, alice, set(alice.AID(), key(1, 32, now, now.Add(time.Hour))))))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := Parse(raw)
-		if err != nil {
-			return
-		}
-		_ = s.VerifyUnder(alice.History(), s.Set.AID, now)
-		if k, err := Choose(s.Set.Keys, now); err == nil {
-			k.Recipient()
-		}
-		again, err := Parse(wire(t, s))
-		if err != nil || Decide(&s, again) != Unchanged {
-			t.Fatalf("%x is written and read as another set: %v", raw, err)
-		}
-	})
-}

@@ -67,8 +67,8 @@ func (m *Message) Replay(replay func([]byte) (*identity.History, error)) (*ident
 }
 
 func (m *Message) checkFrom(h *identity.History) error {
-	if h.AID() != m.From {
-		return FromMismatch.Errorf("the message is from %.80q and carries the history of %s", m.From, h.AID())
+	if h == nil || h.AID() != m.From {
+		return FromMismatch.Errorf("the message is from %.80q, and the key history is another agent's", m.From)
 	}
 	return nil
 }

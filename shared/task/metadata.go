@@ -37,6 +37,12 @@ const (
 // PendingApproval is what KeyInbound says of a task a person has yet to accept.
 const PendingApproval = "pending_approval"
 
+// The A2A errors a status message may name (KeyA2AError).
+const (
+	TaskNotFoundError        = "TaskNotFoundError"
+	VersionNotSupportedError = "VersionNotSupportedError"
+)
+
 // Metadata is the JSON object beside a body.
 type Metadata map[string]json.RawMessage
 
@@ -126,6 +132,26 @@ func (m Metadata) Pays() bool {
 		}
 	}
 	return false
+}
+
+// A2AError is the A2A error the sender names, with the suffix some leave out.
+func (m Metadata) A2AError() string {
+	name := m.Text(KeyA2AError)
+	if name == "" || strings.HasSuffix(name, "Error") {
+		return name
+	}
+	return name + "Error"
+}
+
+// SpeaksA2A reports whether the version of A2A the client asks for is 1.x; one
+// that asks for none means 1.0.
+func (m Metadata) SpeaksA2A() bool {
+	for _, v := range m.ServiceParameters()["a2a-version"] {
+		if !strings.HasPrefix(v, "1.") {
+			return false
+		}
+	}
+	return true
 }
 
 // ServiceParameters are the A2A parameters under lower-case names: a client

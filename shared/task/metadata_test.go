@@ -59,6 +59,13 @@ func TestMetadataMembers(t *testing.T) {
 		{"no parameters", len(meta(t, `{}`).ServiceParameters()), 0},
 		{"no hint", meta(t, `{}`).RetryAfter(), time.Duration(0)},
 		{"a hint of an age", meta(t, `{"anet.retry_after_ms":"18446744073709551615"}`).RetryAfter(), 24 * time.Hour},
+		{"an error with its suffix", meta(t, `{"anet.a2aError":"TaskNotFoundError"}`).A2AError(), TaskNotFoundError},
+		{"an error without it", meta(t, `{"anet.a2aError":"TaskNotFound"}`).A2AError(), TaskNotFoundError},
+		{"no error", m.A2AError(), ""},
+		{"A2A 1.0", m.SpeaksA2A(), true},
+		{"no version of A2A", meta(t, `{}`).SpeaksA2A(), true},
+		{"A2A 0.3", meta(t, `{"a2a.serviceParameters":{"a2a-VERSION":"0.3"}}`).SpeaksA2A(), false},
+		{"A2A 10", meta(t, `{"a2a.serviceParameters":{"A2A-Version":"10.0"}}`).SpeaksA2A(), false},
 		{"parameters", m.ServiceParameters(), map[string][]string{"a2a-version": {"1.0"}, "a2a-extensions": {"u1", "u2"}}},
 	} {
 		if !reflect.DeepEqual(tt.got, tt.want) {

@@ -12,6 +12,8 @@ var families = map[string]family{
 	"relayauth-sig-encoding": sigEncoding,
 	"jcs":                    jcs,
 	"jcs-number-tokens":      jcsNumberTokens,
+	"bodies":                 bodies,
+	"transcript":             transcript,
 	"enckeyset":              encKeySet,
 	"sealed":                 sealed,
 	"padme":                  padme,

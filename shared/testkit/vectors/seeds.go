@@ -26,7 +26,7 @@ func Seeds(f *testing.F, path string) {
 		if t.Kind() == '"' {
 			s = t.String()
 		}
-		if b, err := hex.DecodeString(s); err == nil && strings.HasSuffix(name, "_hex") {
+		if b, err := hex.DecodeString(s); err == nil && strings.HasSuffix(name, "hex") {
 			f.Add(b)
 		}
 		name = s
