@@ -158,6 +158,18 @@ func TestVerifyObject(t *testing.T) {
 		if got := CodeOf(VerifyObject(tt.h, tt.signer, tt.seq, tt.at, msg, tt.sig)); got != tt.want {
 			t.Errorf("%s: code = %q, want %q", tt.name, got, tt.want)
 		}
+		if tt.h == nil {
+			continue
+		}
+		// A history nobody replayed is asked for the signature first.
+		want := tt.want
+		if want == KeyStateDowngrade {
+			want = InvalidSignature
+		}
+		got := CodeOf(VerifyCarried(tt.h.Raw(), Replay, tt.signer, tt.seq, tt.at, msg, tt.sig))
+		if got != want {
+			t.Errorf("%s: carried: code = %q, want %q", tt.name, got, want)
+		}
 	}
 	if first, ok := live.CurrentFrom(); first != 1 || !ok {
 		t.Errorf("CurrentFrom = %d, %v, want 1, true", first, ok)

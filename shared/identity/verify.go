@@ -6,17 +6,53 @@ import "crypto/ed25519"
 // order of section A.4: a bad signature is reported before any revocation. A
 // nil history is an agent nobody knows.
 func VerifyObject(h *History, signer string, seq, msgTime uint64, preimage, sig []byte) error {
+	state, err := h.stateOf(signer, seq)
+	if err != nil {
+		return err
+	}
+	if !verifies(state.Key, preimage, sig) {
+		return refuse(InvalidSignature, "the signature does not verify under key state %d", seq)
+	}
+	return state.standing(seq, msgTime)
+}
+
+// VerifyCarried is VerifyObject for a history that nobody replayed yet, as a
+// stranger may have sent it. The signature is checked once, against the key
+// the history names, and replay is asked only when it holds (section A.7).
+func VerifyCarried(kel []byte, replay func([]byte) (*History, error),
+	signer string, seq, msgTime uint64, preimage, sig []byte) error {
+	key, err := namedKey(kel, seq)
+	if err != nil || !verifies(key, preimage, sig) {
+		return refuse(InvalidSignature, "the signature is not by the key its history names for state %d", seq)
+	}
+	h, err := replay(kel)
+	if err != nil {
+		return refuse(UnknownAID, "the key history does not replay: %v", err)
+	}
+	state, err := h.stateOf(signer, seq)
+	if err != nil {
+		return err
+	}
+	if !state.Key.Equal(key) {
+		return refuse(InvalidSignature, "the history was replayed from other bytes")
+	}
+	return state.standing(seq, msgTime)
+}
+
+func (h *History) stateOf(signer string, seq uint64) (KeyState, error) {
 	if h == nil || h.aid != signer {
-		return refuse(UnknownAID, "no key history of %.64q", signer)
+		return KeyState{}, refuse(UnknownAID, "no key history of %.64q", signer)
 	}
 	state, ok := h.State(seq)
-	switch {
-	case !ok:
-		return refuse(KeyStateDowngrade, "key state %d, the history ends at %d", seq, h.Len()-1)
-	case !verifies(state.Key, preimage, sig):
-		return refuse(InvalidSignature, "the signature does not verify under key state %d", seq)
-	case state.revokedAt(msgTime):
-		return refuse(RevokedKey, "key state %d is %s", seq, state.Status)
+	if !ok {
+		return KeyState{}, refuse(KeyStateDowngrade, "key state %d, the history ends at %d", seq, h.Len()-1)
+	}
+	return state, nil
+}
+
+func (s KeyState) standing(seq, msgTime uint64) error {
+	if s.revokedAt(msgTime) {
+		return refuse(RevokedKey, "key state %d is %s", seq, s.Status)
 	}
 	return nil
 }
