@@ -176,3 +176,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestWarnings(t *testing.T) {
+	const file = `{"inbound":{"public_capabilities":[{"id":"a"},{"id":"light.onoff"},{"id":"gone"}]},
+		"modules":{"service":{"capabilities":[{"id":"a","url":"unix:///a"},{"id":"light","url":"unix:///l"},{"id":"sold","url":"unix:///s","price":1}]}}}`
+	c, err := Parse([]byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(c.Warnings(), "\n")
+	for _, want := range []string{"gone is public, and no module", "light is not public", "sold has a price"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("warnings do not say %q:\n%s", want, got)
+		}
+	}
+	if n := len(c.Warnings()); n != 3 {
+		t.Errorf("%d warnings, want 3:\n%s", n, got)
+	}
+}

@@ -201,6 +201,14 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+func TestAHubThatFallsBackToAnOlderWireIsLeft(t *testing.T) {
+	hub := newHub(t, says(200, `{"messages":[]}`))
+	hub.wire = "1"
+	if _, err := joined(t, hub, controller(t)).Poll(t.Context(), wire.Poll{}); !errs.Is(err, WireTooOld) || Temporary(err) {
+		t.Errorf("Poll = %v", err)
+	}
+}
+
 func TestARedirectIsNotFollowed(t *testing.T) {
 	elsewhere := newHub(t, says(200, `{}`))
 	hub := newHub(t, says(307, ``, "Location", elsewhere.URL+"/relay/send"))

@@ -9,15 +9,9 @@ import (
 
 // Register lists the node (wire 2, I.3). The body comes from package listing.
 func (c *Client) Register(ctx context.Context, body wire.Register) (wire.Registered, error) {
-	a, err := c.do(ctx, post("/register", wire.ActionRegister, body))
-	if err != nil {
-		return wire.Registered{}, err
-	}
 	var out wire.Registered
-	if err := decode(a, "/register", &out); err != nil {
-		return out, err
-	}
-	return out, c.checkWire(a)
+	err := c.call(ctx, post("/register", wire.ActionRegister, body), &out)
+	return out, err
 }
 
 // SetProfile changes what the directory says in the operator's words.

@@ -61,7 +61,13 @@ func (c *Client) do(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return c.good(a)
+	if a, err = c.good(a); err != nil {
+		return answer{}, err
+	}
+	if r.action != "" {
+		err = c.checkWire(a)
+	}
+	return a, err
 }
 
 func (c *Client) good(a answer) (answer, error) {

@@ -55,6 +55,12 @@ func listen(t testing.TB, path string, serve func(net.Conn)) {
 func programAt(t testing.TB, h http.HandlerFunc) string {
 	t.Helper()
 	path := filepath.Join(folder(t), "s")
+	serveOn(t, path, h)
+	return path
+}
+
+func serveOn(t testing.TB, path string, h http.HandlerFunc) {
+	t.Helper()
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +68,6 @@ func programAt(t testing.TB, h http.HandlerFunc) string {
 	srv := &http.Server{Handler: h}
 	go srv.Serve(l)
 	t.Cleanup(func() { srv.Close() })
-	return path
 }
 
 // serving is a provider with the one capability "a" behind a socket.
@@ -162,9 +167,10 @@ func TestProgramsThatSayNothing(t *testing.T) {
 	}{
 		{"hangs up at once", func(c net.Conn) { c.Close() }, nil, effect.Unverified, task.ConnectionLost},
 		{"hangs up after the request", func(c net.Conn) { c.Read(make([]byte, 4096)); c.Close() }, nil, effect.Unverified, task.ConnectionLost},
-		{"speaks something else", func(c net.Conn) { io.WriteString(c, "SSH-2.0\r\n"); c.Close() }, nil, effect.Unverified, task.ConnectionLost},
+		{"speaks something else", func(c net.Conn) { c.Read(make([]byte, 4096)); io.WriteString(c, "SSH-2.0\r\n"); c.Close() }, nil, effect.Unverified, task.ConnectionLost},
 		{"endless header", func(c net.Conn) {
 			defer c.Close()
+			c.Read(make([]byte, 4096))
 			io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 			for {
 				if _, err := fmt.Fprintf(c, "X: %s\r\n", strings.Repeat("x", 1000)); err != nil {
@@ -174,6 +180,7 @@ func TestProgramsThatSayNothing(t *testing.T) {
 		}, nil, effect.Unverified, task.ConnectionLost},
 		{"never answers", func(c net.Conn) { go func() { <-hold; c.Close() }() }, short, effect.Unverified, task.Timeout},
 		{"begins and stops", func(c net.Conn) {
+			c.Read(make([]byte, 4096))
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")
 			go func() { <-hold; c.Close() }()
 		}, short, effect.Unverified, task.Timeout},

@@ -151,6 +151,15 @@ func TestAnotherUsersSocketIsNotUsed(t *testing.T) {
 	}
 }
 
+func TestASocketInAClosedFolderIsUsed(t *testing.T) {
+	path := need.SocketDir(t) + "/s"
+	serveOn(t, path, answering(http.StatusOK, `{}`))
+	p := servingBelow(t, "/", path, nil)
+	if o := call(p, `{}`); o.Status != effect.OK {
+		t.Errorf("%s: %s %s, health %v", path, o.Status, o.Reason, p.Health(t.Context()))
+	}
+}
+
 // Nothing above a temporary folder is safe: it stands in a sticky one.
 func TestTheWholeWayFromTheRootIsChecked(t *testing.T) {
 	shared := filepath.Join(folder(t), "shared")
