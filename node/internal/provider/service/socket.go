@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/anet-hub/anet/node/internal/peercred"
 )
 
 // socket is a Unix socket that only its owner may have put there. Whoever could
@@ -118,14 +120,23 @@ func checkStep(path string) (target string, err error) {
 	return "", nil
 }
 
-func checkOwner(path string, info fs.FileInfo) error {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || !friend(stat.Uid) {
-		return untrusted("%s belongs to another user", path)
+// checkListener asks who called listen on the other end, before the first byte
+// goes out.
+func checkListener(conn *net.UnixConn) error {
+	uid, err := peercred.UID(conn)
+	switch {
+	case err != nil:
+		return untrusted("%v; set allow_tcp and use http://127.0.0.1", err)
+	case !peercred.Friend(uid):
+		return untrusted("the socket was opened by user %d, who is neither this user nor root", uid)
 	}
 	return nil
 }
 
-// friend reports whether a user may stand behind a socket: this one, or root,
-// who could do anything anyhow.
-func friend(uid uint32) bool { return uid == 0 || int(uid) == os.Geteuid() }
+func checkOwner(path string, info fs.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !peercred.Friend(stat.Uid) {
+		return untrusted("%s belongs to another user", path)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package control
+
+import (
+	"context"
+
+	"github.com/anet-hub/anet/node/internal/node"
+)
+
+// The methods of node.API, each one operation of the list.
+
+func (c *Client) StartTask(ctx context.Context, order node.Order) (node.Task, error) {
+	return call(ctx, c, startTask, order)
+}
+
+func (c *Client) Message(ctx context.Context, id, text string, files []node.File) (node.Task, error) {
+	return call(ctx, c, message, in{ID: id, Text: text, Files: files})
+}
+
+func (c *Client) End(ctx context.Context, id, text string, files []node.File) (node.Task, error) {
+	return call(ctx, c, end, in{ID: id, Text: text, Files: files})
+}
+
+func (c *Client) Cancel(ctx context.Context, id string) (node.Task, error) {
+	return call(ctx, c, cancel, in{ID: id})
+}
+
+func (c *Client) Task(ctx context.Context, id string) (node.Task, error) {
+	return call(ctx, c, getTask, in{ID: id})
+}
+
+func (c *Client) List(ctx context.Context, q node.Query) (node.Page, error) {
+	return call(ctx, c, list, q)
+}
+
+func (c *Client) Thread(ctx context.Context, id string) (node.Thread, error) {
+	return call(ctx, c, thread, in{ID: id})
+}
+
+func (c *Client) File(ctx context.Context, id, cid string) (node.File, error) {
+	return call(ctx, c, file, in{ID: id, CID: cid})
+}
+
+func (c *Client) Find(ctx context.Context, q node.FindQuery) (node.Found, error) {
+	return call(ctx, c, find, q)
+}
+
+func (c *Client) Card(ctx context.Context, aid string) (node.Card, error) {
+	return call(ctx, c, card, in{AID: aid})
+}
+
+func (c *Client) Peers(ctx context.Context) (node.Peers, error) { return call(ctx, c, peers, none{}) }
+
+func (c *Client) SetPeer(ctx context.Context, aid string, l node.List) error {
+	_, err := call(ctx, c, setPeer, in{AID: aid, List: l})
+	return err
+}
+
+func (c *Client) RemovePeer(ctx context.Context, aid string) error {
+	_, err := call(ctx, c, removePeer, in{AID: aid})
+	return err
+}
+
+func (c *Client) Policy(ctx context.Context) (string, error) { return call(ctx, c, policy, none{}) }
+
+func (c *Client) SetPolicy(ctx context.Context, p string) error {
+	_, err := call(ctx, c, setPolicy, in{Policy: p})
+	return err
+}
+
+func (c *Client) Register(ctx context.Context, name, invite string) (node.Registration, error) {
+	return call(ctx, c, register, in{Name: name, Invite: invite})
+}
+
+func (c *Client) Leave(ctx context.Context) (node.Left, error) { return call(ctx, c, leave, none{}) }
+
+func (c *Client) SetProfile(ctx context.Context, p node.Profile) (node.Registration, error) {
+	return call(ctx, c, profile, p)
+}
+
+func (c *Client) Identity(ctx context.Context) (node.Identity, error) {
+	return call(ctx, c, identity, none{})
+}
+
+func (c *Client) RotateIdentity(ctx context.Context) (node.Identity, error) {
+	return call(ctx, c, rotate, none{})
+}
+
+func (c *Client) Status(ctx context.Context) (node.Status, error) {
+	return call(ctx, c, status, none{})
+}
