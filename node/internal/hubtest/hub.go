@@ -17,6 +17,7 @@ import (
 type Hub struct {
 	mu      sync.Mutex
 	boxes   map[string]*box
+	keys    map[string]keys
 	down    error
 	plain   bool // does not know wait_ms
 	quota   int
@@ -38,7 +39,7 @@ type box struct {
 }
 
 // New makes an empty hub.
-func New() *Hub { return &Hub{boxes: map[string]*box{}, quota: 5000} }
+func New() *Hub { return &Hub{boxes: map[string]*box{}, keys: map[string]keys{}, quota: 5000} }
 
 // Open gives a node a mailbox, as registering does.
 func (h *Hub) Open(aid string) {
@@ -187,23 +188,24 @@ func (l *Line) Ack(_ context.Context, ids []int64) error {
 	return nil
 }
 
-// Send queues an envelope for another node.
-func (l *Line) Send(_ context.Context, to string, envelope []byte) (wire.Sent, error) {
+// Send queues an envelope for another node. Of a failure it says whether the
+// envelope may have arrived all the same.
+func (l *Line) Send(_ context.Context, to string, envelope []byte) (mayHaveArrived bool, err error) {
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
 	if err := l.enter("send"); err != nil {
-		return wire.Sent{}, err
+		return false, err
 	}
 	b := l.hub.boxes[to]
 	switch {
 	case b == nil:
-		return wire.Sent{}, errs.New(errs.NotFound, "agent_unknown", "no such agent")
+		return false, errs.New(errs.NotFound, "agent_unknown", "no such agent")
 	case len(b.mail) >= l.hub.quota:
-		return wire.Sent{}, errs.New(errs.Full, "mailbox_full", "the mailbox is full")
+		return false, errs.New(errs.Full, "mailbox_full", "the mailbox is full")
 	}
-	id := b.put(envelope)
+	b.put(envelope)
 	if l.hub.loseAck {
-		return wire.Sent{}, errs.New(errs.Unavailable, "connection_lost", "the answer was lost")
+		return true, errs.New(errs.Unavailable, "connection_lost", "the answer was lost")
 	}
-	return wire.Sent{ID: id, Status: "queued"}, nil
+	return false, nil
 }

@@ -30,7 +30,8 @@ type Journal struct {
 	mu      sync.Mutex // held by the writing transaction
 	version int64      // of the task changed last; guarded by mu
 
-	changed broadcast
+	changed broadcast // tasks
+	queued  broadcast // outgoing messages
 }
 
 // Open opens or creates the file and brings its tables up to date. A file that
@@ -49,6 +50,7 @@ func Open(ctx context.Context, path string, now func() time.Time) (*Journal, err
 	}
 	j := &Journal{write: write, read: read, now: now}
 	j.changed.init()
+	j.queued.init()
 	err = write.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM task`).Scan(&j.version)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read the journal: %w", err), j.Close())
@@ -109,7 +111,8 @@ type Tx struct {
 	j       *Journal
 	now     time.Time
 	version int64
-	touched bool
+	touched bool // a task
+	queued  bool // an outgoing message
 }
 
 // Now is the one time of the transaction.
@@ -158,6 +161,9 @@ func (j *Journal) commit(ctx context.Context, f func(*Tx) error) error {
 	if t.touched {
 		j.changed.wake()
 	}
+	if t.queued {
+		j.queued.wake()
+	}
 	return nil
 }
 
@@ -174,6 +180,9 @@ func (j *Journal) Read(ctx context.Context, f func(*Tx) error) error {
 // Changed is closed by the next transaction that changes a task. Take it before
 // reading, or a change in between is missed.
 func (j *Journal) Changed() <-chan struct{} { return j.changed.next() }
+
+// Queued is closed by the next transaction that gives the outbox something to do.
+func (j *Journal) Queued() <-chan struct{} { return j.queued.next() }
 
 func (t *Tx) exec(query string, args ...any) error {
 	_, err := t.affect(query, args...)

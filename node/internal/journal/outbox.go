@@ -40,6 +40,7 @@ func (t *Tx) Enqueue(o *Outgoing) error {
 		o.Next = t.now
 	}
 	o.Created = t.now
+	t.queued, t.touched = true, true
 	_, err := t.one(`INSERT INTO outbox (task, peer, mid, type, body, sealed, exp, attempts, uncertain, next_at, error, created_at, sent_at)
 		VALUES (?,?,?,?,?,?,?,0,0,?,'',?,0) RETURNING id`,
 		[]any{o.Task, o.Peer, o.MID, o.Type, o.Body, o.Sealed, ms(o.Exp), ms(o.Next), ms(o.Created)}, &o.ID)
@@ -55,12 +56,12 @@ func (t *Tx) Due(limit int) ([]Outgoing, error) {
 		ORDER BY next_at LIMIT ?2`, ms(t.now), limit)
 }
 
-// NextDue is when the next attempt is to be made; false when nothing waits.
+// NextDue is when the next message becomes due; false when none will by time.
 func (t *Tx) NextDue() (time.Time, bool, error) {
 	var next int64
-	found, err := t.one(`SELECT next_at FROM outbox o WHERE sent_at = 0
+	found, err := t.one(`SELECT next_at FROM outbox o WHERE sent_at = 0 AND next_at > ?
 		AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.task = o.task AND e.peer = o.peer AND e.sent_at = 0 AND e.id < o.id)
-		ORDER BY next_at LIMIT 1`, nil, &next)
+		ORDER BY next_at LIMIT 1`, []any{ms(t.now)}, &next)
 	return at(next), found, err
 }
 
@@ -77,14 +78,25 @@ func (t *Tx) Attempting(id int64) (bool, error) {
 	return n == 1, err
 }
 
-// Postpone sets the next attempt and notes why.
-func (t *Tx) Postpone(id int64, next time.Time, uncertain bool, why string) error {
-	t.touched = true
-	return t.exec(`UPDATE outbox SET next_at = ?, uncertain = ?, error = ? WHERE id = ?`, ms(next), uncertain, why, id)
+// Postpone sets the next attempt and notes why, so that whoever waits for the
+// task hears of it.
+func (t *Tx) Postpone(o Outgoing, next time.Time, uncertain bool, why string) error {
+	err := t.exec(`UPDATE outbox SET next_at = ?, uncertain = ?, error = ? WHERE id = ?`, ms(next), uncertain, why, o.ID)
+	if err != nil {
+		return err
+	}
+	return t.bump(o.Task)
+}
+
+// Withdraw takes out everything of a task that waits.
+func (t *Tx) Withdraw(task string) error {
+	t.queued, t.touched = true, true
+	return t.exec(`DELETE FROM outbox WHERE task = ? AND sent_at = 0`, task)
 }
 
 // Hasten brings the attempts that the hub's absence put off forward to then.
 func (t *Tx) Hasten(id int64, then time.Time) error {
+	t.queued = true
 	return t.exec(`UPDATE outbox SET next_at = min(next_at, ?) WHERE id = ? AND sent_at = 0`, ms(then), id)
 }
 
@@ -99,7 +111,7 @@ func (t *Tx) MarkSent(o Outgoing, keep bool) error {
 
 // Drop takes a message out unsent.
 func (t *Tx) Drop(id int64) error {
-	t.touched = true
+	t.queued, t.touched = true, true
 	return t.exec(`DELETE FROM outbox WHERE id = ?`, id)
 }
 
@@ -116,6 +128,7 @@ func (t *Tx) Unsent() ([]Outgoing, error) {
 // Resend queues a kept answer again, with the same bytes; false when it is
 // still waiting, or expired.
 func (t *Tx) Resend(task, peer string) (bool, error) {
+	t.queued = true
 	n, err := t.affect(`UPDATE outbox SET sent_at = 0, next_at = ?1 WHERE id = (
 		SELECT max(id) FROM outbox WHERE task = ?2 AND peer = ?3) AND sent_at > 0 AND exp > ?1`, ms(t.now), task, peer)
 	return n == 1, err

@@ -28,6 +28,11 @@ func (t *Tx) PutPeer(p Peer) error {
 		p.AID, p.KEL, p.Keys, ms(p.Checked))
 }
 
+// CheckedPeer notes when the hub was asked for an identity on record.
+func (t *Tx) CheckedPeer(aid string, when time.Time) error {
+	return t.exec(`UPDATE peer SET checked_at = ? WHERE aid = ?`, ms(when), aid)
+}
+
 // Evidence is a receipt and what it is about. It outlives the task.
 type Evidence struct {
 	Task, Peer, Capability, RequestCID, ResultCID string

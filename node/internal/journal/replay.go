@@ -36,6 +36,12 @@ func (t *Tx) EarlyCancel(task, peer string) (bool, error) {
 	return t.one(`SELECT 1 FROM early_cancel WHERE task = ? AND peer = ?`, []any{task, peer}, &one)
 }
 
+// EarlyCancels counts them.
+func (t *Tx) EarlyCancels() (n int, err error) {
+	_, err = t.one(`SELECT count(*) FROM early_cancel`, nil, &n)
+	return n, err
+}
+
 // PurgeEarlyCancels forgets withdrawals whose delegation can no longer come.
 func (t *Tx) PurgeEarlyCancels() (int64, error) {
 	return t.affect(`DELETE FROM early_cancel WHERE exp < ?`, ms(t.now))

@@ -142,7 +142,7 @@ func TestOutboxIsFirstInFirstOutPerTask(t *testing.T) {
 	if got := fmt.Sprint(due(t, j)); got != "[1a 2a]" {
 		t.Errorf("due at first = %s, want the head of each task", got)
 	}
-	j.must(t, func(tx *Tx) error { return tx.Postpone(rows[0].ID, c.t.Add(time.Minute), false, "hub away") })
+	j.must(t, func(tx *Tx) error { return tx.Postpone(rows[0], c.t.Add(time.Minute), false, "hub away") })
 	if got := fmt.Sprint(due(t, j)); got != "[2a]" {
 		t.Errorf("due while the head waits = %s, want nothing of its task", got)
 	}

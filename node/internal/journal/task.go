@@ -124,6 +124,13 @@ func (t *Tx) PutTask(k *Task) error {
 		ms(k.Sent), ms(k.Heard), ms(k.Created), ms(k.Updated), ms(k.Ended), k.Version)
 }
 
+// bump gives the task the next version though its own row stays as it is.
+func (t *Tx) bump(id string) error {
+	t.version++
+	t.touched = true
+	return t.exec(`UPDATE task SET version = ? WHERE id = ?`, t.version, id)
+}
+
 // Task finds a task; false when there is none.
 func (t *Tx) Task(id string) (Task, bool, error) {
 	all, err := collect(t, scanTask, `SELECT `+taskColumns+` FROM task WHERE id = ?`, id)
@@ -192,6 +199,13 @@ func (t *Tx) Silent(then time.Time) ([]Task, error) {
 		WHERE role = 'requester' AND state = 'submitted' AND ended_at = 0
 		  AND sent_at > 0 AND sent_at <= ? AND heard_at = 0
 		  AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task = task.id AND o.sent_at = 0)`, ms(then))
+}
+
+// Unread lists the text tasks that came before then and that nobody here has
+// reacted to.
+func (t *Tx) Unread(then time.Time) ([]Task, error) {
+	return collect(t, scanTask, `SELECT `+taskColumns+` FROM task
+		WHERE role = 'provider' AND state = 'submitted' AND ended_at = 0 AND capability = '' AND created_at <= ?`, ms(then))
 }
 
 // OpenCount counts the tasks without an end.
