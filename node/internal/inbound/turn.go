@@ -1,0 +1,194 @@
+package inbound
+
+import (
+	"context"
+	"encoding/hex"
+	"sync"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/node/internal/mailbox"
+	"github.com/anet-hub/anet/shared/task"
+)
+
+// turn handles a message within a task (L.5).
+func (h *Handler) turn(ctx context.Context, m mailbox.Mail) error {
+	msg, err := task.Parse[task.ChatMsg](m.Body)
+	if err != nil {
+		return err
+	}
+	meta, err := task.ParseMetadata(msg.Metadata)
+	if err != nil {
+		return err
+	}
+	if err := task.CheckAll(msg.Attachments); err != nil {
+		return err
+	}
+	k, facts, err := h.turnFacts(ctx, m, msg, meta)
+	if err != nil {
+		return err
+	}
+	action := DecideTurn(facts)
+	if action != WaitForTask {
+		h.waiting.remove(m.From, m.MID)
+	}
+	switch action {
+	case Take:
+		return h.takeTurn(ctx, m, k.ID, msg, meta)
+	case TakeCancel:
+		return h.cancelAhead(ctx, m)
+	case WaitForTask:
+		h.waiting.add(m.From, m.MID, h.Now())
+		return errWait
+	case NotFound:
+		h.notify(m, map[string]any{task.KeyA2AError: "TaskNotFoundError"}, "This node knows no such task.")
+	}
+	return drop(string(action))
+}
+
+func (h *Handler) turnFacts(ctx context.Context, m mailbox.Mail, msg task.ChatMsg, meta task.Metadata) (k journal.Task, t Turn, err error) {
+	s := h.standing(m.From)
+	t = Turn{
+		Kind: msg.Kind, Payment: meta.Text(task.KeyPaymentStatus), Denied: s.Denied, Listed: s.Listed(),
+		Age: h.Now().Sub(m.Sent()), Waiting: h.waiting.others(m.From, m.MID, h.Now()),
+	}
+	err = h.Journal.Read(ctx, func(tx *journal.Tx) error {
+		if k, t.Known, err = tx.Task(m.Ix); err != nil || t.Known {
+			return err
+		}
+		t.Related, err = related(tx, m.From)
+		t.Related = t.Related || s.Listed()
+		return err
+	})
+	t.SamePeer, t.Role, t.Trust, t.Ended = k.Peer == m.From, k.Role, k.Trust, k.State.Terminal()
+	return k, t, err
+}
+
+// related reports whether the node has had to do with the peer on purpose: its
+// identity is stored, or a task was sent to it.
+func related(tx *journal.Tx, aid string) (bool, error) {
+	_, stored, err := tx.Peer(aid)
+	if err != nil || stored {
+		return stored, err
+	}
+	sent, err := tx.Tasks(journal.Filter{Role: journal.Requester, Peer: aid, Limit: 1})
+	return len(sent) > 0, err
+}
+
+// takeTurn records the message and does what it asks.
+func (h *Handler) takeTurn(ctx context.Context, m mailbox.Mail, id string, msg task.ChatMsg, meta task.Metadata) error {
+	running := false
+	err := h.commit(ctx, h.Journal.Write, m, func(tx *journal.Tx) error {
+		k, err := tx.NeedTask(id)
+		if err != nil || k.State.Terminal() {
+			return err
+		}
+		if err := record(tx, m, &k, msg); err != nil {
+			return err
+		}
+		running, err = h.act(tx, &k, msg, meta)
+		return err
+	})
+	if err == nil && running {
+		h.Dispatch.Cancel(id)
+	}
+	return err
+}
+
+// record keeps the turn under the id its sender minted, which means something
+// inside this task only; without one, under the message's own.
+func record(tx *journal.Tx, m mailbox.Mail, k *journal.Task, msg task.ChatMsg) error {
+	id := msg.MsgID
+	if id == "" || len(id) > task.MaxIDBytes {
+		id = hex.EncodeToString(m.MID[:])
+	}
+	turn := journal.Message{
+		Task: k.ID, ID: id, From: k.Role.Other(), Kind: msg.Kind, Body: msg.Body,
+		Metadata: msg.Metadata, At: m.Sent(),
+	}
+	if err := tx.AddMessage(&turn); err != nil {
+		return err
+	}
+	return tx.AddFiles(k.ID, turn.Seq, stored(msg.Attachments))
+}
+
+// act moves the task on. It is true when a call at work is to be ended once
+// this is on disk.
+func (h *Handler) act(tx *journal.Tx, k *journal.Task, msg task.ChatMsg, meta task.Metadata) (endCall bool, err error) {
+	switch {
+	case k.Role == journal.Requester:
+		k.Heard = tx.Now()
+		next, _ := k.State.Next(msg.Asked(meta))
+		k.To(next, tx.Now())
+	case msg.Kind == task.KindCancel && k.Started:
+		k.CancelRequested, endCall = true, true
+	case msg.Kind == task.KindCancel:
+		return false, h.Dispatch.Canceled(tx, k, "")
+	case msg.Kind == task.KindEndRequest && k.Capability == "":
+		return false, h.Dispatch.CompleteText(tx, k)
+	case k.Capability == "":
+		k.To(task.Working, tx.Now())
+	}
+	return endCall, tx.PutTask(k)
+}
+
+// maxEarlyCancels bounds the cancellations kept for tasks that have not come;
+// anybody can send one.
+const maxEarlyCancels = 10_000
+
+// cancelAhead remembers a cancellation that overtook its task (L.5).
+func (h *Handler) cancelAhead(ctx context.Context, m mailbox.Mail) error {
+	if !task.ValidID(m.Ix) {
+		return drop(UnknownTask)
+	}
+	return h.commit(ctx, h.Journal.Write, m, func(tx *journal.Tx) error {
+		n, err := tx.EarlyCancels()
+		if err != nil || n >= maxEarlyCancels {
+			return err
+		}
+		return tx.AddEarlyCancel(m.Ix, m.From, m.Expires())
+	})
+}
+
+// waiting counts, per sender, the messages left in the mailbox because their
+// task may be about to come.
+type waiting struct {
+	mu   sync.Mutex
+	from map[string]map[[16]byte]time.Time
+}
+
+func newWaiting() *waiting { return &waiting{from: map[string]map[[16]byte]time.Time{}} }
+
+func (w *waiting) add(from string, mid [16]byte, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.from[from] == nil {
+		w.from[from] = map[[16]byte]time.Time{}
+	}
+	w.from[from][mid] = now
+}
+
+func (w *waiting) remove(from string, mid [16]byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.from[from], mid)
+	if len(w.from[from]) == 0 {
+		delete(w.from, from)
+	}
+}
+
+// others counts the sender's other messages that wait. One that was not seen
+// for the whole window has left the mailbox some other way.
+func (w *waiting) others(from string, mid [16]byte, now time.Time) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for other, seen := range w.from[from] {
+		switch {
+		case now.Sub(seen) > 2*WaitWindow:
+			delete(w.from[from], other)
+		case other != mid:
+			n++
+		}
+	}
+	return n
+}
