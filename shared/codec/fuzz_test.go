@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+
+	"github.com/gowebpki/jcs"
 )
 
 func FuzzCanonical(f *testing.F) {
@@ -44,6 +46,9 @@ func FuzzCanonicalJSON(f *testing.F) {
 		twice, err := CanonicalJSON(once)
 		if err != nil || !bytes.Equal(once, twice) {
 			t.Fatalf("CanonicalJSON(%s) = %s, then %s, %v", raw, once, twice, err)
+		}
+		if other, err := jcs.Transform(raw); err != nil || !bytes.Equal(once, other) {
+			t.Fatalf("CanonicalJSON(%s) = %s, another library writes %s, %v", raw, once, other, err)
 		}
 	})
 }
