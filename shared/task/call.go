@@ -16,6 +16,10 @@ const (
 	formatText        = "text"
 )
 
+// MaxArgs bounds the arguments of a call. They are read before anybody was
+// asked whether the caller may call, and cost many times their size.
+const MaxArgs = 4 << 20
+
 // Call is a structured call of a capability.
 type Call struct {
 	Capability string
@@ -35,7 +39,7 @@ func NewCall(capID string, args json.RawMessage) (TaskDoc, error) {
 	}
 	text, ok := objectText(args)
 	if !ok {
-		return TaskDoc{}, badDoc("needs arguments that are one unambiguous JSON object")
+		return TaskDoc{}, badDoc("needs arguments that are one unambiguous JSON object of at most %d bytes", MaxArgs)
 	}
 	goal := "invoke capability " + capID
 	return newDoc(Task{
@@ -71,7 +75,8 @@ func (d TaskDoc) Nonce() string {
 }
 
 // Call reads the document as a capability call. Arguments that are no object,
-// or that two readers could understand differently, make it a request in words.
+// that two readers could understand differently, or that are larger than
+// MaxArgs, make it a request in words.
 func (d TaskDoc) Call() (Call, bool) {
 	id := d.capability()
 	if id == "" {
@@ -113,7 +118,7 @@ func (d TaskDoc) first() Task {
 // counts (section L.2).
 func objectText(b []byte) (json.RawMessage, bool) {
 	var object map[string]json.RawMessage
-	if codec.UnmarshalObject(b, &object) != nil {
+	if len(b) > MaxArgs || codec.UnmarshalObject(b, &object) != nil {
 		return nil, false
 	}
 	var out bytes.Buffer

@@ -62,6 +62,7 @@ func TestCallIsRead(t *testing.T) {
 		{"a list is no arguments", []Require{capability}, []Context{{Key: "args", Value: `[]`, Format: "json"}}, " ", false},
 		{"nor is nothing", []Require{capability}, []Context{{Key: "args", Format: "json"}}, " ", false},
 		{"nor what reads in two ways", []Require{capability}, []Context{{Key: "args", Value: `{"a":1,"a":2}`, Format: "json"}}, " ", false},
+		{"nor what is too much to read", []Require{capability}, []Context{{Key: "args", Value: `{"a":"` + strings.Repeat("x", MaxArgs) + `"}`, Format: "json"}}, " ", false},
 		{"text", nil, nil, " ", false},
 	} {
 		doc := TaskDoc{Tasks: []Task{{Requires: tt.requires, Contexts: tt.contexts}}}
