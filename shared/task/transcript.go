@@ -3,13 +3,20 @@ package task
 import (
 	"bytes"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
-// MaxTranscript bounds the transcript read from a peer. A larger deliverable
-// keeps its receipt; it is only not shown as a conversation.
-const MaxTranscript = 8 << 20
+// The bounds of a transcript read from a peer, in bytes and in turns together
+// with their attachments: an empty one takes a hundred times its three bytes.
+// A larger deliverable keeps its receipt; it is only not shown as a
+// conversation.
+const (
+	MaxTranscript = 8 << 20
+	MaxTurns      = 20_000
+)
 
 // The sides of a conversation.
 const (
@@ -56,6 +63,9 @@ func ParseTranscript(b []byte) (Transcript, error) {
 	if len(b) > MaxTranscript {
 		return Transcript{}, badTranscript("is larger than %d bytes", MaxTranscript)
 	}
+	if objects(b) > MaxTurns {
+		return Transcript{}, badTranscript("has more than %d turns", MaxTurns)
+	}
 	t, err := readTranscript(b)
 	if err != nil {
 		return Transcript{}, err
@@ -84,6 +94,20 @@ func readTranscript(b []byte) (t Transcript, err error) {
 		return t, badTranscript("holds no list of messages")
 	}
 	return t, nil
+}
+
+// objects counts the JSON objects in b, as far as it is JSON.
+func objects(b []byte) (n int) {
+	d := jsontext.NewDecoder(bytes.NewReader(b))
+	for {
+		t, err := d.ReadToken()
+		if err != nil || n > MaxTurns {
+			return n
+		}
+		if t.Kind() == '{' {
+			n++
+		}
+	}
 }
 
 func badTranscript(format string, args ...any) *errs.Error {

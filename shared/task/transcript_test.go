@@ -1,6 +1,7 @@
 package task
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/anet-hub/anet/shared/codec"
@@ -22,6 +23,8 @@ func TestParseTranscript(t *testing.T) {
 		{"version one with a name", `{"v":1,"messages":[]}`, 0, false},
 		{"null", `null`, 0, false},
 		{"a third voice", `{"v":2,"nonce":"n","messages":[{"from":"system","body":"x"}]}`, 0, false},
+		{"too many turns", `[` + strings.Repeat(`{},`, MaxTurns) + `{}]`, 0, false},
+		{"too large", `{"v":2,"nonce":"` + strings.Repeat("n", MaxTranscript) + `","messages":[]}`, 0, false},
 		{"a member twice", `{"v":2,"nonce":"n","messages":[],"messages":[]}`, 0, false},
 		{"a member in two cases", `{"v":2,"nonce":"n","messages":[{"from":"provider","body":"x","Body":"y"}]}`, 0, false},
 	} {
