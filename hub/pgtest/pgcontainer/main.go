@@ -6,13 +6,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib"
-	"github.com/moby/moby/api/types/network"
+	"github.com/jackc/pgx/v5"
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/wait"
 )
@@ -31,27 +32,57 @@ func main() {
 }
 
 func run(ctx context.Context) error {
+	// The library's own helper for containers left behind would have to be
+	// pulled; here the standard input is what tells that nobody is left.
+	if err := os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true"); err != nil {
+		return err
+	}
 	c, err := testcontainers.Run(ctx, cmp.Or(os.Getenv(imageVariable), "postgres:17"),
 		testcontainers.WithEnv(map[string]string{"POSTGRES_PASSWORD": "anet"}),
 		testcontainers.WithExposedPorts(port),
-		testcontainers.WithWaitStrategyAndDeadline(patience, wait.ForSQL(port, "pgx", url)))
+		testcontainers.WithWaitStrategyAndDeadline(patience, wait.ForExec([]string{"pg_isready", "-q", "-h", "127.0.0.1"})))
 	defer func() { _ = testcontainers.TerminateContainer(c) }()
 	if err != nil {
 		return err
 	}
-	host, err := c.Host(ctx)
+	url, err := reach(ctx, c)
 	if err != nil {
 		return err
 	}
-	mapped, err := c.MappedPort(ctx, port)
-	if err != nil {
-		return err
-	}
-	fmt.Println(url(host, mapped))
+	fmt.Println(url)
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
 }
 
-func url(host string, p network.Port) string {
-	return fmt.Sprintf("postgres://postgres:anet@%s:%s/postgres?sslmode=disable", host, p.Port())
+// reach finds the address that leads to the container. The library guesses
+// from where it runs; inside a container with an engine of its own it is wrong.
+func reach(ctx context.Context, c *testcontainers.DockerContainer) (string, error) {
+	mapped, err := c.MappedPort(ctx, port)
+	if err != nil {
+		return "", err
+	}
+	guess, err := c.Host(ctx)
+	if err != nil {
+		return "", err
+	}
+	var failures []error
+	for _, host := range []string{guess, "localhost"} {
+		url := fmt.Sprintf("postgres://postgres:anet@%s/postgres?sslmode=disable", net.JoinHostPort(host, mapped.Port()))
+		if err := answers(ctx, url); err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		return url, nil
+	}
+	return "", errors.Join(failures...)
+}
+
+func answers(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	return conn.Close(ctx)
 }

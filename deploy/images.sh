@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# usage: images.sh [postgres|programs]...   (all when nothing is named)
+# Makes the images of docker-compose.yml from files of this machine; nothing is
+# pulled. The programs' images hold the static binaries of bin/ and nothing
+# else. PostgreSQL's holds the installed server and the libraries it is linked
+# with, and answers to the same variables as the image everybody knows.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly tag=local
+# The user the programs run as; a number, since a scratch image has no names.
+readonly uid=65532
+readonly pg_uid=999
+
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+
+say() { echo "images: $*" >&2; }
+
+# newest_postgres prints the folder of the newest installed server.
+newest_postgres() {
+	local dir named
+	named=$(readlink -f "$(command -v initdb || echo /none)")
+	for dir in $(printf '%s\n' /usr/lib/postgresql/*/bin /usr/pgsql-*/bin "$(dirname "$named")" | sort -rV); do
+		if test -x "$dir/initdb" && test -x "$dir/postgres"; then
+			echo "$dir"
+			return
+		fi
+	done
+	say "PostgreSQL's programs are not installed: e2e/scripts/bootstrap postgres"
+	exit 1
+}
+
+# libraries prints everything the named files are linked with, the loader too.
+libraries() {
+	ldd "$@" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// && $1 !~ /:$/ { print $1 }' | sort -u
+}
+
+# into copies files and folders to the same paths below a root, without links.
+into() {
+	local root=$1
+	shift
+	cp -rL --parents "$@" "$root"
+}
+
+postgres() {
+	local bin lib share root=$stage/postgres programs modules
+	bin=$(newest_postgres)
+	lib=$("$bin/pg_config" --pkglibdir)
+	share=$("$bin/pg_config" --sharedir)
+	mkdir -p "$root"/{etc,tmp,usr/local/bin,run/postgresql}
+	programs=("$bin"/{postgres,initdb,pg_isready,psql,pg_dump} /bin/sh /bin/mv /bin/rm)
+	# Without the just-in-time compiler, which is larger than all the rest.
+	mapfile -t modules < <(find "$lib" -maxdepth 1 -name '*.so' ! -name 'llvmjit*')
+	into "$root" "${programs[@]}" "${modules[@]}" "$share" /usr/share/zoneinfo
+	# shellcheck disable=SC2046
+	into "$root" $(libraries "${programs[@]}" "${modules[@]}")
+	rm -rf "${root:?}$share/man"
+	chmod 1777 "$root/tmp"
+	install -m 755 deploy/images/postgres/entrypoint "$root/usr/local/bin/entrypoint"
+	printf 'root:x:0:0::/:/bin/sh\npostgres:x:%s:%s::/var/lib/postgresql:/bin/sh\n' $pg_uid $pg_uid >"$root/etc/passwd"
+	printf 'root:x:0:\npostgres:x:%s:\n' $pg_uid >"$root/etc/group"
+	pack "$root" $pg_uid var/lib/postgresql/data run/postgresql |
+		docker import \
+			-c "ENV PATH=$bin:/usr/local/bin:/usr/bin:/bin" -c 'ENV PGDATA=/var/lib/postgresql/data' \
+			-c 'USER postgres' -c 'VOLUME /var/lib/postgresql/data' -c 'EXPOSE 5432' \
+			-c 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' \
+			- "anet-postgres:$tag" >/dev/null
+	say "anet-postgres:$tag from $bin"
+}
+
+# pack writes a root folder as an archive in which root owns all but the named
+# folders. The archive says who owns what, so an ordinary user can make it.
+pack() {
+	local root=$1 owner=$2 archive=$stage/image.tar
+	shift 2
+	(cd "$root" && mkdir -p "$@" && chmod 700 "$@")
+	tar -C "$root" --numeric-owner --owner=0 --group=0 "${@/#/--exclude=./}" -cf "$archive" .
+	tar -C "$root" --numeric-owner --owner="$owner" --group="$owner" -rf "$archive" "${@/#/./}"
+	cat "$archive"
+}
+
+programs() {
+	local name
+	for name in anet-hub anet text-service; do
+		program "$name"
+	done
+}
+
+# program makes the image of one binary from its Dockerfile.
+program() {
+	local name=$1 context=$stage/$1
+	test -x "bin/$name" || { say "bin/$name is missing: make build"; exit 1; }
+	mkdir -p "$context"/{data,tmp,etc/ssl/certs}
+	cp "bin/$name" "$context/"
+	if test -r /etc/ssl/certs/ca-certificates.crt; then
+		cp -L /etc/ssl/certs/ca-certificates.crt "$context/etc/ssl/certs/"
+	fi
+	printf 'anet:x:%s:%s::/data:/none\n' $uid $uid >"$context/etc/passwd"
+	docker build -q -t "$name:$tag" -f "deploy/images/$name.Dockerfile" "$context" >/dev/null
+	say "$name:$tag"
+}
+
+if test $# = 0; then
+	set -- programs postgres
+fi
+for what in "$@"; do
+	case $what in
+	postgres | programs) "$what" ;;
+	*) say "unknown: $what (postgres, programs)"; exit 2 ;;
+	esac
+done
