@@ -14,6 +14,7 @@ import (
 
 	"github.com/anet-hub/anet/node/internal/attempt"
 	"github.com/anet-hub/anet/node/internal/provider"
+	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/task"
 )
 
@@ -32,6 +33,9 @@ func (p *Provider) Invoke(ctx context.Context, call provider.Call) provider.Outc
 	prog, ok := p.find(call.Capability)
 	if !ok {
 		return provider.Unavailable(task.CapabilityNotServed, "no program answers this capability")
+	}
+	if len(call.Files) > 0 {
+		return provider.Outcome{Status: effect.Failed, Reason: task.RefusedByService, Message: "this capability takes no files"}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, prog.limit, errLimit)
 	defer cancel()

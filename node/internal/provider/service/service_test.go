@@ -266,6 +266,16 @@ func TestNothingIsSentWithoutAReadableToken(t *testing.T) {
 	}
 }
 
+// Left out in silence, files would let a caller believe they had been seen.
+func TestFilesAreRefused(t *testing.T) {
+	reached := false
+	p := serving(t, programAt(t, func(http.ResponseWriter, *http.Request) { reached = true }), nil)
+	o := p.Invoke(t.Context(), provider.Call{Capability: "a", Files: []task.Attachment{{Name: "f"}}})
+	if o.Status != effect.Failed || o.Message == "" || reached {
+		t.Errorf("a call with files: %s %q, reached %v", o.Status, o.Message, reached)
+	}
+}
+
 func TestWhatTheCallerIsTold(t *testing.T) {
 	body := `{"bytes":5,"ratio":0.50,"huge":1e400,"text":"x","message":"done\u001b[2J","evidence":{
 		"verify_trust":9,"auth_trust":9,"protocol":"cas","observed_state":"bafy","quirk":"q","native_ack":false,"requested":"b"}}`
