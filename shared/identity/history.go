@@ -137,13 +137,9 @@ func (h *History) begin(s *signedEvent, preimage []byte) (ed25519.PublicKey, err
 	if err != nil {
 		return nil, err
 	}
-	nameless := *e
-	nameless.AID = ""
-	unnamed, err := nameless.preimage()
-	if err != nil {
+	if h.aid, err = e.makes(); err != nil {
 		return nil, err
 	}
-	h.aid = codec.CID(unnamed)
 	if e.AID != "" && e.AID != h.aid {
 		return nil, errors.New("the inception names another agent than it makes")
 	}
