@@ -257,3 +257,59 @@ func (r *RawJSON) UnmarshalJSON(b []byte) error {
 	*r = append((*r)[:0:0], b...)
 	return nil
 }
+
+// Done answers where there is nothing to tell but that it was done.
+type Done struct {
+	AID    string `json:"aid"`
+	Status string `json:"status"`
+}
+
+// VisibilitySet answers POST /agents/{aid}/visibility.
+type VisibilitySet struct {
+	AID        string `json:"aid"`
+	Visibility string `json:"visibility"`
+}
+
+// P2PStored answers POST /agents/{aid}/p2p: published or withdrawn.
+type P2PStored struct {
+	AID    string `json:"aid"`
+	Status string `json:"status"`
+	Addr   string `json:"addr"`
+}
+
+// P2PPeers answers GET /p2p/peers.
+type P2PPeers struct {
+	Peers []P2PAddress `json:"peers"`
+	Count int          `json:"count"`
+}
+
+// CardEntry is one agent of GET /a2a/v1/agents.
+type CardEntry struct {
+	AID              string     `json:"aid"`
+	Card             RawJSON    `json:"card"`
+	CardVerification string     `json:"cardVerification"`
+	VerifiedAt       time.Time  `json:"verifiedAt"`
+	HomeHub          string     `json:"homeHub"`
+	LastSeen         *time.Time `json:"lastSeen,omitempty"`
+	Quiet            bool       `json:"quiet"`
+	ReviewCount      int64      `json:"reviewCount"`
+	AvgRating        float64    `json:"avgRating"`
+}
+
+// Cards answers GET /a2a/v1/agents. NextCursor is absent on the last page;
+// Limit is ours.
+type Cards struct {
+	Agents     []CardEntry `json:"agents"`
+	Limit      int         `json:"limit"`
+	NextCursor string      `json:"nextCursor,omitempty"`
+}
+
+// Stats answers GET /stats.
+type Stats struct {
+	Agents          int64    `json:"agents"`
+	FederatedAgents int64    `json:"federated_agents"`
+	TasksCompleted  int64    `json:"tasks_completed"`
+	Reviews         int64    `json:"reviews"`
+	AvgRating       float64  `json:"avg_rating"`
+	Modules         []string `json:"modules"`
+}

@@ -1,0 +1,81 @@
+package directory
+
+import (
+	"context"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/shared/identity"
+)
+
+// Directory is the hub's directory.
+type Directory struct {
+	store  Store
+	life   Lives
+	replay func(kel []byte) (*identity.History, error)
+	now    func() time.Time
+}
+
+// New makes a directory over its store. replay replays key histories, usually
+// from a cache.
+func New(store Store, life Lives, replay func([]byte) (*identity.History, error), now func() time.Time) *Directory {
+	return &Directory{store: store, life: life, replay: replay, now: now}
+}
+
+// Lives notes signs of life.
+type Lives interface {
+	Seen(aid string, at time.Time)
+	Forget(aid string)
+}
+
+// Store keeps the directory. Methods that take a Proof use it up in the
+// transaction of their effect: neither happens without the other. An AID that
+// is not registered is a NotFound error, reason agent_unknown.
+type Store interface {
+	Lists
+
+	// Standing is the zero value for an AID that is not registered.
+	Standing(ctx context.Context, aid string) (Standing, error)
+
+	// Remember uses up the proof of a request that changes nothing.
+	Remember(ctx context.Context, p replay.Proof) error
+
+	// Register locks the record of the proof's AID, beginning one with kel where
+	// there is none, lets decide look at it and writes the change, all or nothing.
+	Register(ctx context.Context, p replay.Proof, kel []byte, now time.Time, decide func(Record) (Change, error)) error
+
+	// Deregister removes the registration and all that hangs on it; the member
+	// stays. It tells how many messages were waiting.
+	Deregister(ctx context.Context, p replay.Proof) (undelivered int64, err error)
+
+	// Update changes a registration under its lock.
+	Update(ctx context.Context, p replay.Proof, change func(*Agent)) error
+
+	// PutKeys locks the record, lets decide look at the stored key set (nil for
+	// none) and the key history, and stores what it returns unless that is nil.
+	PutKeys(ctx context.Context, p replay.Proof, decide func(kel, stored []byte) ([]byte, error)) error
+
+	// PutAddress stores the address of direct connections, "" removes it.
+	PutAddress(ctx context.Context, p replay.Proof, addr string, now time.Time) error
+
+	Reads
+}
+
+// Reads are the plain look-ups. Each fails with NotFound where there is nothing.
+type Reads interface {
+	Agent(ctx context.Context, aid string) (Agent, Life, error)
+	Member(ctx context.Context, aid string) (m Member, registered bool, err error)
+	Keys(ctx context.Context, aid string) (keyset, kel []byte, err error)
+	ADPCard(ctx context.Context, aid string) ([]byte, error)
+	Address(ctx context.Context, aid string) (Address, error)
+	Addresses(ctx context.Context, after string, n int) ([]Address, error)
+	Card(ctx context.Context, aid string) ([]byte, error)
+	Cards(ctx context.Context, q CardQuestion, after string, n int) (CardStep, error)
+	Counts(ctx context.Context) (map[string]int64, error)
+}
+
+// Address is where an agent says it can be reached directly.
+type Address struct {
+	AID, Addr string
+	At        time.Time
+}

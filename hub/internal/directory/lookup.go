@@ -1,0 +1,125 @@
+package directory
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/anet-hub/anet/shared/card"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// noteDeparted explains a view without a registration.
+const noteDeparted = "this agent has left the hub; its key history is kept"
+
+// Show is one agent in full. One that left is shown as departed.
+func (d *Directory) Show(ctx context.Context, aid string) (v wire.Agent, note string, err error) {
+	if err := CheckAID(aid); err != nil {
+		return v, "", err
+	}
+	a, life, err := d.store.Agent(ctx, aid)
+	if errs.KindOf(err) == errs.NotFound {
+		return d.showDeparted(ctx, aid)
+	}
+	if err != nil {
+		return v, "", err
+	}
+	v = a.View()
+	life.Show(&v, d.now())
+	return v, "", nil
+}
+
+func (d *Directory) showDeparted(ctx context.Context, aid string) (wire.Agent, string, error) {
+	m, _, err := d.store.Member(ctx, aid)
+	return wire.Agent{AID: aid, Caps: []string{}, RegisteredAt: m.FirstSeen.UTC(), Departed: true}, noteDeparted, err
+}
+
+// KEL is the key history of an AID that is or was registered here.
+func (d *Directory) KEL(ctx context.Context, aid string) (kel []byte, note string, err error) {
+	if err := CheckAID(aid); err != nil {
+		return nil, "", err
+	}
+	m, registered, err := d.store.Member(ctx, aid)
+	if !registered {
+		note = noteDeparted
+	}
+	return m.KEL, note, err
+}
+
+// Keys gives the encryption keys of an agent with the key history that proves
+// them. The caller verifies both with the AID it wants.
+func (d *Directory) Keys(ctx context.Context, aid string) (keyset, kel []byte, err error) {
+	if err := CheckAID(aid); err != nil {
+		return nil, nil, err
+	}
+	return d.store.Keys(ctx, aid)
+}
+
+// NetworkCard is the admitted network card as it was submitted.
+func (d *Directory) NetworkCard(ctx context.Context, aid string) ([]byte, error) {
+	if err := CheckAID(aid); err != nil {
+		return nil, err
+	}
+	return d.store.Card(ctx, aid)
+}
+
+// ADPCard is the older signed card as it was submitted.
+func (d *Directory) ADPCard(ctx context.Context, aid string) ([]byte, error) {
+	if err := CheckAID(aid); err != nil {
+		return nil, err
+	}
+	return d.store.ADPCard(ctx, aid)
+}
+
+// Address is where an agent can be reached directly.
+func (d *Directory) Address(ctx context.Context, aid string) (Address, error) {
+	if err := CheckAID(aid); err != nil {
+		return Address{}, err
+	}
+	return d.store.Address(ctx, aid)
+}
+
+// JWKS are the current keys of an agent registered here (wire 2, H.5). They are
+// the hub's word; the key history is the proof.
+func (d *Directory) JWKS(ctx context.Context, aid string) ([]byte, error) {
+	if err := CheckAID(aid); err != nil {
+		return nil, err
+	}
+	m, err := d.registered(ctx, aid)
+	if err != nil {
+		return nil, err
+	}
+	h, err := d.replay(m.KEL)
+	if err != nil {
+		return nil, fmt.Errorf("replay the stored history: %w", err)
+	}
+	return card.JWKS(h)
+}
+
+// Registered fails with NotFound unless the AID is registered here.
+func (d *Directory) Registered(ctx context.Context, aid string) error {
+	if err := CheckAID(aid); err != nil {
+		return err
+	}
+	_, err := d.registered(ctx, aid)
+	return err
+}
+
+func (d *Directory) registered(ctx context.Context, aid string) (Member, error) {
+	m, registered, err := d.store.Member(ctx, aid)
+	if err == nil && !registered {
+		err = errs.New(errs.NotFound, "agent_unknown", "no agent with this AID is registered here")
+	}
+	return m, err
+}
+
+// Stats are the counters of wire 2, I.8.
+type Stats struct {
+	Agents int64
+}
+
+// Stats reads them.
+func (d *Directory) Stats(ctx context.Context) (Stats, error) {
+	n, err := d.store.Counts(ctx)
+	return Stats{Agents: n["agents"]}, err
+}

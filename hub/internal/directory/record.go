@@ -1,0 +1,79 @@
+package directory
+
+import (
+	"time"
+
+	"github.com/anet-hub/anet/shared/card"
+)
+
+// Member is what the hub keeps of every AID that ever registered. It outlives a
+// deregistration.
+type Member struct {
+	KEL       []byte
+	FirstSeen time.Time
+	CardMark  *card.Mark // nil when there never was a card
+	ADPSeq    *int64
+}
+
+// Record is everything on record of one AID when a change is decided.
+type Record struct {
+	Member
+	New    bool   // never registered before
+	Agent  *Agent // nil while it is not registered
+	Keyset []byte
+	Card   []byte
+	ADP    []byte
+}
+
+// Standing is what a registration has to know before its body is read.
+type Standing struct {
+	Known      bool // registered here
+	KEL        []byte
+	Body       BodyHash  // of the last registration, when it may be repeated
+	Repeatable bool      // Body is set
+	Until      time.Time // when something in the body expires; zero for never
+	Answer     []byte    // what a repetition is told
+}
+
+// Repeats reports whether a body is the one the agent last registered with and
+// nothing in it has expired: there is nothing to do then.
+func (s Standing) Repeats(body BodyHash, now time.Time) bool {
+	return s.Known && s.Repeatable && s.Body == body && (s.Until.IsZero() || now.Before(s.Until))
+}
+
+// Change is what a registration does to the record.
+type Change struct {
+	Agent  Agent
+	KEL    []byte
+	Before []string // the capabilities that were listed until now
+	Keyset []byte   // nil leaves what is stored
+	Card   CardChange
+	ADP    *ADPChange // nil leaves what is stored
+
+	Body   BodyHash
+	Repeat []byte // what a repetition of this body will be told; nil when it is to be worked through
+	Until  time.Time
+}
+
+// CardChange is what becomes of the network card.
+type CardChange struct {
+	Store *AdmittedCard
+	Drop  bool
+}
+
+// AdmittedCard is a verified card with what lists need of it.
+type AdmittedCard struct {
+	Raw        []byte
+	Mark       card.Mark
+	VerifiedAt time.Time
+	Facts      CardFacts
+	Ignored    []string // skill ids that cannot be asked for
+	Tags       []string
+	Search     string
+}
+
+// ADPChange is an older card to store.
+type ADPChange struct {
+	Raw []byte
+	Seq int64
+}

@@ -1,0 +1,181 @@
+package directory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// Standing tells what is known of an AID that wants to register.
+func (d *Directory) Standing(ctx context.Context, aid string) (Standing, error) {
+	return d.store.Standing(ctx, aid)
+}
+
+// Repeat takes a registration that changes nothing: the proof is used up and
+// the agent counts as seen.
+func (d *Directory) Repeat(ctx context.Context, p replay.Proof) error {
+	if err := d.store.Remember(ctx, p); err != nil {
+		return err
+	}
+	d.life.Seen(p.AID, d.now())
+	return nil
+}
+
+// Register admits an application whose signature was verified against its own
+// key history (wire 2, I.3, from step 9 on). A bad key set or card never fails
+// it: the answer says what became of each.
+func (d *Directory) Register(ctx context.Context, app Application, p replay.Proof) (wire.Registered, error) {
+	now := d.now().UTC().Truncate(time.Microsecond)
+	v, err := d.vet(ctx, app, now)
+	if err != nil {
+		return wire.Registered{}, err
+	}
+	var answer wire.Registered
+	err = d.store.Register(ctx, p, app.KEL, now, func(rec Record) (Change, error) {
+		ch, ans, err := d.decide(ctx, app, v, rec, now)
+		answer = ans
+		return ch, err
+	})
+	if err != nil {
+		return wire.Registered{}, err
+	}
+	d.life.Seen(app.AID, now)
+	return answer, nil
+}
+
+// vetted is what could be checked before anything is locked.
+type vetted struct {
+	keys vettedKeys
+	card vettedCard
+	adp  vettedADP
+}
+
+func (d *Directory) vet(ctx context.Context, app Application, now time.Time) (v vetted, err error) {
+	if v.adp, err = d.vetADP(app, now); err != nil {
+		return v, err
+	}
+	v.keys = d.vetKeys(app.AID, app.Keyset, app.KEL, now)
+	v.card = d.vetCard(ctx, app.AID, app.Card, app.KEL)
+	return v, nil
+}
+
+// decide applies a vetted application to what is on record. The record is
+// locked meanwhile, so of two registrations at once the second sees the first.
+func (d *Directory) decide(ctx context.Context, app Application, v vetted, rec Record, now time.Time) (Change, wire.Registered, error) {
+	ch := Change{Agent: app.agent(rec, now), KEL: app.KEL, Body: app.Body}
+	ans := wire.Registered{AID: app.AID, Status: "registered"}
+	if err := extends(app.KEL, rec); err != nil {
+		return ch, ans, err
+	}
+	var err error
+	if ch.ADP, err = v.adp.decide(rec); err != nil {
+		return ch, ans, err
+	}
+	if ch.Keyset, ans.KeysStatus, err = v.keys.decide(rec.Keyset); err != nil {
+		ans.KeysError = err.Error()
+	}
+	cards := d.decideCard(ctx, app, v.card, rec)
+	ch.Card, ch.Agent.Card = cards.change, cards.facts
+	ans.CardStatus, ans.CardError = cards.status, cards.problem
+	ans.IgnoredCaps = append(append([]string(nil), app.Ignored...), cards.ignored...)
+	ch.Before = rec.caps()
+	ans.Added, ans.Removed, ans.Unchanged = compareCaps(ch.Before, ch.Agent.Caps())
+	if !settled(ans) {
+		return ch, ans, nil
+	}
+	ch.Until = v.keys.until(now)
+	ch.Repeat, err = repetition(ans)
+	return ch, ans, err
+}
+
+// agent is the registration to be: what the application says, on top of what
+// stays of the one before.
+func (app Application) agent(rec Record, now time.Time) Agent {
+	a := Agent{AID: app.AID, Visibility: HubLocal, RegisteredAt: now}
+	if rec.Agent != nil {
+		a = *rec.Agent
+	}
+	a.Name, a.Tags = app.Name, app.Tags
+	if !app.Profile.IsZero() {
+		a.Profile = app.Profile
+	}
+	return a
+}
+
+func (r Record) caps() []string {
+	if r.Agent == nil {
+		return nil
+	}
+	return r.Agent.Caps()
+}
+
+// extends holds to the rule that a stored key history is only ever replaced by
+// an extension of itself. An AID that left may come back with what it had.
+func extends(kel []byte, rec Record) error {
+	if rec.New || bytes.Equal(kel, rec.KEL) {
+		return nil
+	}
+	rel, err := identity.Compare(kel, rec.KEL)
+	if err != nil {
+		return fmt.Errorf("compare key histories: %w", err)
+	}
+	switch rel {
+	case identity.Equal, identity.Extends:
+		return nil
+	case identity.Shorter:
+		return errs.New(errs.Conflict, "kel_rollback",
+			"the key history on record is longer: register with the current one").In("kel")
+	default:
+		return errs.New(errs.Conflict, "kel_forked",
+			"the key history contradicts the one on record").In("kel")
+	}
+}
+
+// compareCaps counts over two sorted lists.
+func compareCaps(before, after []string) (added, removed, unchanged int) {
+	had := make(map[string]bool, len(before))
+	for _, c := range before {
+		had[c] = true
+	}
+	for _, c := range after {
+		if had[c] {
+			unchanged++
+		}
+	}
+	return len(after) - unchanged, len(before) - unchanged, unchanged
+}
+
+// settled reports whether the same body would find nothing left to do. One with
+// a rejected part is worked through again: time or a rotation may mend it.
+func settled(ans wire.Registered) bool {
+	return ans.KeysError == "" && ans.CardError == ""
+}
+
+// repetition is the answer to the same body once more.
+func repetition(ans wire.Registered) ([]byte, error) {
+	if ans.KeysStatus == statusOK {
+		ans.KeysStatus = statusUnchanged
+	}
+	if ans.CardStatus == statusOK {
+		ans.CardStatus = statusUnchanged
+	}
+	ans.Added, ans.Removed, ans.Unchanged = 0, 0, ans.Added+ans.Unchanged
+	return json.Marshal(ans)
+}
+
+// What became of a key set or a card (wire 2, I.3, steps 14 and 15).
+const (
+	statusOK        = "ok"
+	statusUnchanged = "unchanged"
+	statusAbsent    = "absent"
+	statusInvalid   = "invalid"
+	statusConflict  = "conflict"
+	statusWithdrawn = "withdrawn"
+)

@@ -1,0 +1,39 @@
+package directory
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Rendered is the agent as lists show it, made once when the row is written.
+// The readme is left out: a page of a thousand would weigh 16 MB.
+func (a Agent) Rendered() ([]byte, error) {
+	v := a.View()
+	v.Readme = ""
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("render agent %s: %w", a.AID, err)
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// live completes a rendered view with what changes while nobody writes it. The
+// members are the last of wire.Agent, so the result is what encoding the whole
+// would give.
+func live(rendered []byte, l Life, now time.Time) []byte {
+	out := make([]byte, 0, len(rendered)+64)
+	out = append(out, rendered[:len(rendered)-1]...)
+	if !l.LastSeen.IsZero() {
+		out = append(out, `,"last_seen":"`...)
+		out = l.LastSeen.UTC().AppendFormat(out, time.RFC3339Nano)
+		out = append(out, '"')
+	}
+	if l.Quiet(now) {
+		out = append(out, `,"quiet":true`...)
+	}
+	return append(out, '}')
+}
