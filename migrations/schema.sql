@@ -1,6 +1,88 @@
 -- The schema that all migrations together make, to read and to review.
 -- Written by "make golden"; never applied.
 
+CREATE TABLE agent (
+    aid text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    tags text[] NOT NULL,
+    card_name text DEFAULT ''::text NOT NULL,
+    skills text[] DEFAULT '{}'::text[] NOT NULL,
+    summary text DEFAULT ''::text NOT NULL,
+    readme text DEFAULT ''::text NOT NULL,
+    pricing text DEFAULT ''::text NOT NULL,
+    visibility text DEFAULT 'hub-local'::text NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    rating_sum bigint DEFAULT 0 NOT NULL,
+    rating_count bigint DEFAULT 0 NOT NULL,
+    rank_rating integer DEFAULT 0 NOT NULL,
+    rank_reviews integer DEFAULT 0 NOT NULL,
+    listed boolean NOT NULL,
+    view bytea NOT NULL,
+    search text NOT NULL,
+    body_hash bytea,
+    body_until timestamp with time zone,
+    answered bytea,
+    CONSTRAINT agent_pk PRIMARY KEY (aid),
+    CONSTRAINT agent_visibility_ck CHECK ((visibility = ANY (ARRAY['hub-local'::text, 'federated'::text, 'public'::text])))
+);
+
+CREATE TABLE agent_address (
+    aid text COLLATE "C" NOT NULL,
+    addr text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT agent_address_pk PRIMARY KEY (aid)
+);
+
+CREATE TABLE agent_adp_card (
+    aid text COLLATE "C" NOT NULL,
+    card bytea NOT NULL,
+    CONSTRAINT agent_adp_card_pk PRIMARY KEY (aid)
+);
+
+CREATE TABLE agent_cap (
+    aid text COLLATE "C" NOT NULL,
+    cap text COLLATE "C" NOT NULL,
+    skill boolean NOT NULL,
+    rank_rating integer NOT NULL,
+    rank_reviews integer NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    CONSTRAINT agent_cap_pk PRIMARY KEY (aid, cap)
+);
+
+CREATE TABLE agent_card (
+    aid text COLLATE "C" NOT NULL,
+    card bytea NOT NULL,
+    verified_at timestamp with time zone NOT NULL,
+    tags text[] NOT NULL,
+    search text NOT NULL,
+    CONSTRAINT agent_card_pk PRIMARY KEY (aid)
+);
+
+CREATE TABLE agent_card_tag (
+    tag text COLLATE "C" NOT NULL,
+    aid text COLLATE "C" NOT NULL,
+    CONSTRAINT agent_card_tag_pk PRIMARY KEY (tag, aid)
+);
+
+CREATE TABLE agent_keyset (
+    aid text COLLATE "C" NOT NULL,
+    keyset bytea NOT NULL,
+    CONSTRAINT agent_keyset_pk PRIMARY KEY (aid)
+);
+
+CREATE TABLE agent_seen (
+    aid text COLLATE "C" NOT NULL,
+    last_seen timestamp with time zone,
+    CONSTRAINT agent_seen_pk PRIMARY KEY (aid)
+) WITH (fillfactor=70);
+
+CREATE TABLE directory_count (
+    name text NOT NULL,
+    shard smallint NOT NULL,
+    n bigint NOT NULL,
+    CONSTRAINT directory_count_pk PRIMARY KEY (name, shard)
+);
+
 CREATE TABLE hub_identity (
     id boolean DEFAULT true NOT NULL,
     version bigint NOT NULL,
@@ -20,6 +102,16 @@ CREATE TABLE mailbox (
     CONSTRAINT mailbox_count_ck CHECK (((count >= 0) AND (bytes >= 0))),
     CONSTRAINT mailbox_pk PRIMARY KEY (aid)
 ) WITH (fillfactor=70);
+
+CREATE TABLE member (
+    aid text COLLATE "C" NOT NULL,
+    kel bytea NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    card_seq bigint,
+    card_hash bytea,
+    adp_seq bigint,
+    CONSTRAINT member_pk PRIMARY KEY (aid)
+);
 
 CREATE TABLE message (
     to_aid text COLLATE "C" NOT NULL,
@@ -90,4 +182,12 @@ CREATE UNLOGGED TABLE replay_epoch (
 
 ALTER TABLE message ALTER COLUMN envelope SET STORAGE EXTERNAL;
 
+CREATE INDEX agent_cap_order ON public.agent_cap USING btree (cap, rank_rating, rank_reviews, registered_at, aid);
+
+CREATE INDEX agent_cap_skill ON public.agent_cap USING btree (cap, aid) WHERE skill;
+
+CREATE INDEX agent_listed ON public.agent USING btree (rank_rating, rank_reviews, registered_at, aid) WHERE listed;
+
 CREATE INDEX message_created ON public.message USING btree (created_at);
+
+ALTER TABLE agent ADD CONSTRAINT agent_member_fk FOREIGN KEY (aid) REFERENCES member(aid);

@@ -1,0 +1,69 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/anet-hub/anet/hub/internal/directory"
+)
+
+// The AIDs to look at, in their order, come from the narrowest index that the
+// question allows; cardsSQL then looks at each. Its conditions are scalar
+// subqueries, since EXISTS may be answered by hashing a whole table.
+const (
+	cardsBySkillSQL = `SELECT aid FROM agent_cap WHERE skill AND cap = @skill AND aid > @after ORDER BY aid LIMIT @n`
+	cardsByTagSQL   = `SELECT aid FROM agent_card_tag WHERE tag = @tag AND aid > @after ORDER BY aid LIMIT @n`
+	allCardsSQL     = `SELECT aid FROM agent_card WHERE aid > @after ORDER BY aid LIMIT @n`
+
+	cardsSQL = `
+	, step AS MATERIALIZED (
+		SELECT aid, row_number() OVER () AS i, count(*) OVER () AS looked FROM k),
+	place AS MATERIALIZED (
+		SELECT aid, i, looked,
+		       (@tag = '' OR (SELECT true FROM agent_card_tag t WHERE t.tag = @tag AND t.aid = step.aid)) AND
+		       (@text = '' OR (SELECT strpos(search, @text) > 0 FROM agent_card c WHERE c.aid = step.aid)) IS TRUE AS answers
+		FROM step)
+	SELECT p.aid, p.looked, CASE WHEN p.answers THEN c.card END, c.verified_at,
+	       a.rating_sum, a.rating_count, a.registered_at,
+	       (SELECT last_seen FROM agent_seen s WHERE s.aid = p.aid)
+	FROM place p
+	CROSS JOIN LATERAL (SELECT card, verified_at FROM agent_card c WHERE c.aid = p.aid OFFSET 0) AS c
+	CROSS JOIN LATERAL (SELECT rating_sum, rating_count, registered_at FROM agent a WHERE a.aid = p.aid OFFSET 0) AS a
+	WHERE p.answers OR p.i = p.looked
+	ORDER BY p.i`
+)
+
+// Cards implements directory.Reads.
+func (s *Directory) Cards(ctx context.Context, q directory.CardQuestion, after string, n int) (directory.CardStep, error) {
+	from := allCardsSQL
+	switch {
+	case q.Skill != "":
+		from = cardsBySkillSQL
+	case q.Tag != "":
+		from = cardsByTagSQL
+	}
+	rows, err := s.pool.Query(ctx, `WITH k AS (`+from+`)`+cardsSQL, pgx.NamedArgs{
+		"skill": q.Skill, "tag": q.Tag, "text": q.Text, "after": after, "n": n})
+	if err != nil {
+		return directory.CardStep{}, fmt.Errorf("read the cards: %w", err)
+	}
+	var st directory.CardStep
+	st.Rows, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (directory.CardRow, error) {
+		return toCardRow(r, &st.Looked)
+	})
+	if err != nil {
+		return directory.CardStep{}, fmt.Errorf("read the cards: %w", err)
+	}
+	return st, nil
+}
+
+func toCardRow(r pgx.CollectableRow, looked *int) (row directory.CardRow, err error) {
+	var seen *time.Time
+	err = r.Scan(&row.AID, looked, &row.Card, &row.VerifiedAt,
+		&row.Rating.Sum, &row.Rating.Count, &row.Life.RegisteredAt, &seen)
+	row.Life.LastSeen = orZero(seen)
+	return row, err
+}

@@ -1,0 +1,154 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/anet-hub/anet/hub/internal/directory"
+)
+
+// writeChange writes a registration in one round trip. What did not change is
+// not rewritten, above all not the rows of agent_cap with their indexes.
+func writeChange(ctx context.Context, tx pgx.Tx, rec directory.Record, ch directory.Change, now time.Time) error {
+	var b pgx.Batch
+	args, err := agentArgs(ch.Agent)
+	if err != nil {
+		return err
+	}
+	queueMember(&b, rec, ch)
+	if ch.Repeat != nil {
+		args["body_hash"], args["body_until"], args["answered"] = ch.Body[:], orNull(ch.Until), ch.Repeat
+	}
+	b.Queue(upsertAgentSQL, args)
+	queueCaps(&b, rec.Agent, ch.Agent)
+	queueListed(&b, ch.Agent.AID, rec.Agent != nil && rec.Agent.Listed(), ch.Agent.Listed())
+	queueCard(&b, ch.Agent.AID, ch.Card)
+	queueParts(&b, ch)
+	if rec.Agent == nil {
+		b.Queue(`INSERT INTO agent_seen (aid) VALUES (@aid)`, pgx.NamedArgs{"aid": ch.Agent.AID})
+	}
+	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
+		return fmt.Errorf("write a registration: %w", err)
+	}
+	return nil
+}
+
+// queueMember moves what outlives the registration.
+func queueMember(b *pgx.Batch, rec directory.Record, ch directory.Change) {
+	if bytes.Equal(rec.KEL, ch.KEL) && ch.Card.Store == nil && ch.ADP == nil {
+		return
+	}
+	args := pgx.NamedArgs{"aid": ch.Agent.AID, "kel": ch.KEL, "card_seq": nil, "card_hash": nil, "adp_seq": nil}
+	if c := ch.Card.Store; c != nil {
+		args["card_seq"], args["card_hash"] = c.Mark.Seq, c.Mark.Hash[:]
+	}
+	if ch.ADP != nil {
+		args["adp_seq"] = ch.ADP.Seq
+	}
+	b.Queue(`
+		UPDATE member SET kel = @kel, card_seq = COALESCE(@card_seq, card_seq),
+			card_hash = COALESCE(@card_hash, card_hash), adp_seq = COALESCE(@adp_seq, adp_seq)
+		WHERE aid = @aid`, args)
+}
+
+// queueCaps brings the index of capabilities to what the agent offers now.
+func queueCaps(b *pgx.Batch, before *directory.Agent, a directory.Agent) {
+	if before != nil && sameIndex(*before, a) {
+		return
+	}
+	caps := a.Caps()
+	skills := make([]bool, len(caps), len(caps)+1)
+	for i, c := range caps {
+		skills[i] = a.IsSkill(c)
+	}
+	if len(caps) > 0 {
+		caps, skills = append(caps, ""), append(skills, false) // what a lone * finds
+	}
+	place := a.Place()
+	args := pgx.NamedArgs{"aid": a.AID, "caps": caps, "skills": skills,
+		"rating": place.Rating, "reviews": place.Reviews, "registered_at": a.RegisteredAt}
+	if before != nil {
+		b.Queue(`DELETE FROM agent_cap WHERE aid = @aid AND cap <> ALL (@caps)`, args)
+	}
+	b.Queue(`
+		INSERT INTO agent_cap (aid, cap, skill, rank_rating, rank_reviews, registered_at)
+		SELECT @aid, cap, skill, @rating, @reviews, @registered_at
+		FROM unnest(@caps::text[], @skills::boolean[]) AS offered (cap, skill)
+		ON CONFLICT (aid, cap) DO UPDATE SET
+			skill = EXCLUDED.skill, rank_rating = EXCLUDED.rank_rating, rank_reviews = EXCLUDED.rank_reviews
+		WHERE (agent_cap.skill, agent_cap.rank_rating, agent_cap.rank_reviews)
+		   <> (EXCLUDED.skill, EXCLUDED.rank_rating, EXCLUDED.rank_reviews)`, args)
+}
+
+func sameIndex(a, b directory.Agent) bool {
+	return a.Place() == b.Place() && slices.Equal(a.Caps(), b.Caps()) &&
+		slices.Equal(a.UnsignedCaps(), b.UnsignedCaps())
+}
+
+// queueCard replaces the network card and the tags it is found by.
+func queueCard(b *pgx.Batch, aid string, ch directory.CardChange) {
+	if ch.Store == nil && !ch.Drop {
+		return
+	}
+	dropCard(b, aid)
+	c := ch.Store
+	if c == nil {
+		return
+	}
+	args := pgx.NamedArgs{"aid": aid, "card": c.Raw, "verified_at": c.VerifiedAt, "tags": list(c.Tags), "search": c.Search}
+	b.Queue(`
+		INSERT INTO agent_card (aid, card, verified_at, tags, search)
+		VALUES (@aid, @card, @verified_at, @tags, @search)`, args)
+	b.Queue(`INSERT INTO agent_card_tag (tag, aid) SELECT tag, @aid FROM unnest(@tags::text[]) AS t (tag)`, args)
+}
+
+func dropCard(b *pgx.Batch, aid string) {
+	args := pgx.NamedArgs{"aid": aid}
+	b.Queue(`
+		DELETE FROM agent_card_tag WHERE aid = @aid
+			AND tag = ANY ((SELECT tags FROM agent_card WHERE aid = @aid)::text[])`, args)
+	b.Queue(`DELETE FROM agent_card WHERE aid = @aid`, args)
+}
+
+// queueParts stores the key set and the older card where they are new.
+func queueParts(b *pgx.Batch, ch directory.Change) {
+	if ch.Keyset != nil {
+		b.Queue(putKeysetSQL, pgx.NamedArgs{"aid": ch.Agent.AID, "keyset": ch.Keyset})
+	}
+	if ch.ADP != nil {
+		b.Queue(`
+			INSERT INTO agent_adp_card (aid, card) VALUES (@aid, @card)
+			ON CONFLICT (aid) DO UPDATE SET card = EXCLUDED.card`,
+			pgx.NamedArgs{"aid": ch.Agent.AID, "card": ch.ADP.Raw})
+	}
+}
+
+const putKeysetSQL = `
+	INSERT INTO agent_keyset (aid, keyset) VALUES (@aid, @keyset)
+	ON CONFLICT (aid) DO UPDATE SET keyset = EXCLUDED.keyset`
+
+// countShards spread a count over rows, so that registrations don't queue for
+// one of them.
+const countShards = 16
+
+func queueListed(b *pgx.Batch, aid string, before, after bool) {
+	if before == after {
+		return
+	}
+	n := 1
+	if before {
+		n = -1
+	}
+	h := fnv.New32a()
+	h.Write([]byte(aid))
+	b.Queue(`
+		INSERT INTO directory_count (name, shard, n) VALUES ('agents', @shard, @n)
+		ON CONFLICT (name, shard) DO UPDATE SET n = directory_count.n + EXCLUDED.n`,
+		pgx.NamedArgs{"shard": int16(h.Sum32() % countShards), "n": n})
+}

@@ -1,0 +1,194 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/pgtest"
+)
+
+// seedSQL makes n agents with four capabilities each: one that all share, one
+// of a thousand that each are shared by n/1000, one of a family, one of its own.
+// Every tenth has a card; ratings and ages differ.
+const seedSQL = `
+	WITH made AS (
+		SELECT i, 'b' || translate(lpad(i::text, 58, '0'), '0189', 'klmn') AS aid,
+		       '2026-01-01Z'::timestamptz + i * interval '1 second' AS at,
+		       -(i % 501 * 7919 % 501) * 10000 AS rating, -(i % 50 * 31 % 50) AS reviews,
+		       ARRAY['common.cap', 'shared.c' || i % 1000, 'fam.' || i % 97 || '.x', 'own.n' || i] AS caps
+		FROM generate_series(1, @n) AS i),
+	members AS (
+		INSERT INTO member (aid, kel, first_seen_at) SELECT aid, '\x80', at FROM made),
+	agents AS (
+		INSERT INTO agent (aid, name, tags, registered_at, rank_rating, rank_reviews, listed, view, search)
+		SELECT aid, 'agent ' || i, caps, at, rating, reviews, true,
+		       convert_to(json_build_object('aid', aid, 'name', 'agent ' || i, 'caps', caps, 'tags', caps, 'summary',
+		       	repeat('what it does ', 10), 'listed', true, 'avg_rating', 0, 'review_count', 0, 'registered_at', at, 'registered', true)::text, 'UTF8'),
+		       aid || ' agent ' || i || ' ' || array_to_string(caps, ' ') || repeat(' what it does', 10)
+		FROM made),
+	offered AS (
+		INSERT INTO agent_cap (aid, cap, skill, rank_rating, rank_reviews, registered_at)
+		SELECT aid, cap, i % 10 = 0, rating, reviews, at FROM made, unnest(caps || ''::text) AS cap),
+	cards AS (
+		INSERT INTO agent_card (aid, card, verified_at, tags, search)
+		SELECT aid, '{}', at, '{common}', 'agent ' || i FROM made WHERE i % 10 = 0),
+	tags AS (
+		INSERT INTO agent_card_tag (tag, aid) SELECT 'common', aid FROM made WHERE i % 10 = 0)
+	INSERT INTO agent_seen (aid, last_seen) SELECT aid, at FROM made`
+
+// seed fills the directory in bulk and lets the planner know.
+func seed(tb testing.TB, pool *pgxpool.Pool, n int) {
+	tb.Helper()
+	for _, sql := range []string{seedSQL, `ANALYZE`} {
+		var args []any
+		if sql == seedSQL {
+			args = append(args, pgx.NamedArgs{"n": n})
+		}
+		if _, err := pool.Exec(context.Background(), sql, args...); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// plan is a node of EXPLAIN's answer.
+type plan struct {
+	Type     string  `json:"Node Type"`
+	Relation string  `json:"Relation Name"`
+	Index    string  `json:"Index Name"`
+	Rows     float64 `json:"Actual Rows"`
+	Loops    float64 `json:"Actual Loops"`
+	Removed  float64 `json:"Rows Removed by Filter"`
+	Plans    []plan  `json:"Plans"`
+}
+
+func (p plan) walk(visit func(plan)) {
+	visit(p)
+	for _, sub := range p.Plans {
+		sub.walk(visit)
+	}
+}
+
+// explain runs a statement the way the pool comes to run it: prepared, and with
+// the plan the mode says.
+func explain(t *testing.T, conn *pgxpool.Conn, mode, sql string, args pgx.NamedArgs) plan {
+	t.Helper()
+	text, values, err := args.RewriteQuery(t.Context(), conn.Conn(), sql, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	literals := make([]string, len(values))
+	for i, v := range values {
+		literals[i] = literal(v)
+	}
+	for _, s := range []string{`SET plan_cache_mode = ` + mode, `DEALLOCATE ALL`, `PREPARE q AS ` + text} {
+		if _, err := conn.Conn().PgConn().Exec(t.Context(), s).ReadAll(); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	res, err := conn.Conn().PgConn().Exec(t.Context(),
+		`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE q (`+strings.Join(literals, ", ")+`)`).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []struct{ Plan plan }
+	if err := json.Unmarshal(res[0].Rows[0][0], &out); err != nil {
+		t.Fatal(err)
+	}
+	return out[0].Plan
+}
+
+func literal(v any) string {
+	switch v := v.(type) {
+	case string:
+		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+	case []string:
+		var parts []string
+		for _, s := range v {
+			parts = append(parts, literal(s))
+		}
+		return "ARRAY[" + strings.Join(parts, ", ") + "]::text[]"
+	case time.Time:
+		return literal(v.Format(time.RFC3339Nano))
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// D03, second half: at a hundred thousand agents no question reads a table, and
+// none reads more of an index than it shows.
+func TestNoQuestionScansATable(t *testing.T) {
+	pool := pgtest.New(t)
+	const agents = 100_000
+	seed(t, pool, agents)
+	conn, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	start := func(c string) directory.Place {
+		return directory.Place{Cap: c, Rating: math.MinInt32, Reviews: math.MinInt32}
+	}
+	ranked := func(caps ...string) pgx.NamedArgs {
+		args := placeArgs(start(""), 51)
+		args["caps"] = caps
+		return args
+	}
+	within := func(from, until string) pgx.NamedArgs {
+		args := placeArgs(start(from), 51)
+		args["until"], args["froms"], args["untils"] = until, []string{from}, []string{until}
+		return args
+	}
+	text := func(s string, n int) pgx.NamedArgs {
+		args := placeArgs(start(""), n)
+		args["text"] = s
+		return args
+	}
+	cards := func(skill, tag, text string) pgx.NamedArgs {
+		return pgx.NamedArgs{"skill": skill, "tag": tag, "text": text, "after": "", "n": 51}
+	}
+	for _, c := range []struct {
+		why, sql string
+		args     pgx.NamedArgs
+		index    string
+		most     float64 // rows any part may touch
+	}{
+		{"a common id", rankedSQL, ranked("common.cap"), "agent_cap_order", 51},
+		{"a rare id", rankedSQL, ranked("own.n777"), "agent_cap_order", 51},
+		{"an id nobody has", rankedSQL, ranked("nobody"), "agent_cap_order", 51},
+		{"three ids", rankedSQL, ranked("common.cap", "shared.c5", "own.n9"), "agent_cap_order", 3 * 51},
+		{"everyone", rankedSQL, ranked(""), "agent_cap_order", 51},
+		{"a wide prefix", inRangeSQL, within("fam.", "fam/"), "agent_cap_order", 5 * 51},
+		{"a narrow prefix", inRangeSQL, within("own.n7777", "own.n7778"), "agent_cap_order", 5 * 51},
+		{"a prefix nobody has", inRangeSQL, within("zzz", "zz{"), "agent_cap_order", 51},
+		{"everybody listed", searchSQL, text("", 51), "agent_listed", 51},
+		{"words nobody uses", searchSQL, text("nowhere", 4000), "agent_listed", 4000},
+		{"cards by skill", `WITH k AS (` + cardsBySkillSQL + `)` + cardsSQL, cards("common.cap", "", ""), "agent_cap_skill", 51},
+		{"cards by tag", `WITH k AS (` + cardsByTagSQL + `)` + cardsSQL, cards("", "common", "agent"), "agent_card_tag_pk", 51},
+		{"all cards", `WITH k AS (` + allCardsSQL + `)` + cardsSQL, cards("", "", ""), "agent_card_pk", 51},
+	} {
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			used := false
+			explain(t, conn, mode, c.sql, c.args).walk(func(p plan) {
+				if p.Type == "Seq Scan" || p.Type == "Bitmap Heap Scan" {
+					t.Errorf("%s (%s): %s of %s", c.why, mode, p.Type, p.Relation)
+				}
+				if touched := (p.Rows + p.Removed) * p.Loops; p.Index != "" && touched > c.most {
+					t.Errorf("%s (%s): %s touches %.0f rows, want at most %.0f", c.why, mode, p.Index, touched, c.most)
+				}
+				used = used || p.Index == c.index
+			})
+			if !used {
+				t.Errorf("%s (%s): %s is not used", c.why, mode, c.index)
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+// SignerKEL gives the key history of a registered agent.
+func (s *Directory) SignerKEL(ctx context.Context, aid string) (kel []byte, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT m.kel FROM agent a JOIN member m ON m.aid = a.aid WHERE a.aid = @aid`,
+		pgx.NamedArgs{"aid": aid}).Scan(&kel)
+	return kel, found(err, errAgentUnknown(), "read a key history")
+}
+
+// Member implements directory.Reads.
+func (s *Directory) Member(ctx context.Context, aid string) (m directory.Member, registered bool, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT kel, first_seen_at, EXISTS (SELECT FROM agent a WHERE a.aid = m.aid)
+		FROM member m WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(&m.KEL, &m.FirstSeen, &registered)
+	return m, registered, found(err, errAgentUnknown(), "read a member")
+}
+
+// Agent implements directory.Reads.
+func (s *Directory) Agent(ctx context.Context, aid string) (directory.Agent, directory.Life, error) {
+	var seen *time.Time
+	a, err := toAgent(s.pool.QueryRow(ctx, `
+		SELECT `+agentColumns+`, (SELECT last_seen FROM agent_seen s WHERE s.aid = a.aid)
+		FROM agent a WHERE a.aid = @aid`, pgx.NamedArgs{"aid": aid}), &seen)
+	life := directory.Life{RegisteredAt: a.RegisteredAt, LastSeen: orZero(seen)}
+	return a, life, found(err, errAgentUnknown(), "read an agent")
+}
+
+// Keys implements directory.Reads.
+func (s *Directory) Keys(ctx context.Context, aid string) (keyset, kel []byte, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT k.keyset, m.kel FROM agent_keyset k JOIN member m ON m.aid = k.aid WHERE k.aid = @aid`,
+		pgx.NamedArgs{"aid": aid}).Scan(&keyset, &kel)
+	return keyset, kel, found(err, errs.New(errs.NotFound, "keys_unknown", "no encryption keys of this AID are known here"), "read a key set")
+}
+
+func errNoCard() error {
+	return errs.New(errs.NotFound, "card_unknown", "this agent has no such card here")
+}
+
+// ADPCard implements directory.Reads.
+func (s *Directory) ADPCard(ctx context.Context, aid string) (raw []byte, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT card FROM agent_adp_card WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(&raw)
+	return raw, found(err, errNoCard(), "read a card")
+}
+
+// Card implements directory.Reads.
+func (s *Directory) Card(ctx context.Context, aid string) (raw []byte, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT card FROM agent_card WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(&raw)
+	return raw, found(err, errNoCard(), "read a card")
+}
+
+// Address implements directory.Reads.
+func (s *Directory) Address(ctx context.Context, aid string) (directory.Address, error) {
+	a := directory.Address{AID: aid}
+	err := s.pool.QueryRow(ctx, `SELECT addr, at FROM agent_address WHERE aid = @aid`,
+		pgx.NamedArgs{"aid": aid}).Scan(&a.Addr, &a.At)
+	return a, found(err, errs.New(errs.NotFound, "address_unknown", "this agent publishes no address"), "read an address")
+}
+
+// Addresses implements directory.Reads.
+func (s *Directory) Addresses(ctx context.Context, after string, n int) ([]directory.Address, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT aid, addr, at FROM agent_address WHERE aid > @after ORDER BY aid LIMIT @n`,
+		pgx.NamedArgs{"after": after, "n": n})
+	if err != nil {
+		return nil, fmt.Errorf("read addresses: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[directory.Address])
+}
+
+// Counts implements directory.Reads.
+func (s *Directory) Counts(ctx context.Context) (map[string]int64, error) {
+	counts := map[string]int64{}
+	rows, err := s.pool.Query(ctx, `SELECT name, sum(n)::bigint FROM directory_count GROUP BY name`)
+	if err != nil {
+		return nil, fmt.Errorf("read counts: %w", err)
+	}
+	var name string
+	var n int64
+	_, err = pgx.ForEachRow(rows, []any{&name, &n}, func() error { counts[name] = n; return nil })
+	return counts, err
+}
+
+// Stamp implements liveness.Store. Rows are locked in the order of AIDs, since
+// two processes may write the same ones at once.
+func (s *Directory) Stamp(ctx context.Context, seen map[string]time.Time) error {
+	aids := slices.Sorted(maps.Keys(seen))
+	times := make([]time.Time, len(aids))
+	for i, aid := range aids {
+		times[i] = seen[aid]
+	}
+	_, err := s.pool.Exec(ctx, `
+		WITH locked AS (
+			SELECT aid FROM agent_seen WHERE aid = ANY (@aids::text[]) ORDER BY aid FOR UPDATE)
+		UPDATE agent_seen s SET last_seen = v.at
+		FROM unnest(@aids::text[], @times::timestamptz[]) AS v (aid, at), locked
+		WHERE locked.aid = v.aid AND s.aid = v.aid AND s.last_seen IS DISTINCT FROM GREATEST(s.last_seen, v.at)`,
+		pgx.NamedArgs{"aids": aids, "times": times})
+	if err != nil {
+		return fmt.Errorf("stamp signs of life: %w", err)
+	}
+	return nil
+}

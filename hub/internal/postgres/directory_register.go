@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/shared/card"
+)
+
+// Standing implements directory.Store.
+func (s *Directory) Standing(ctx context.Context, aid string) (st directory.Standing, err error) {
+	var hash []byte
+	var until *time.Time
+	err = s.pool.QueryRow(ctx, `
+		SELECT m.kel, a.body_hash, a.body_until, a.answered
+		FROM agent a JOIN member m ON m.aid = a.aid WHERE a.aid = @aid`,
+		pgx.NamedArgs{"aid": aid}).Scan(&st.KEL, &hash, &until, &st.Answer)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return directory.Standing{}, nil
+	}
+	st.Known, st.Until = err == nil, orZero(until)
+	st.Repeatable = copy(st.Body[:], hash) == len(st.Body)
+	return st, found(err, nil, "read a registration")
+}
+
+// Register implements directory.Store.
+func (s *Directory) Register(ctx context.Context, p replay.Proof, kel []byte, now time.Time, decide func(directory.Record) (directory.Change, error)) error {
+	return s.proofs.Once(ctx, p, func(tx pgx.Tx) error {
+		rec, err := lockRecord(ctx, tx, p.AID, kel, now)
+		if err != nil {
+			return err
+		}
+		ch, err := decide(rec)
+		if err != nil {
+			return err
+		}
+		return writeChange(ctx, tx, rec, ch, now)
+	})
+}
+
+// The statements of lockRecord. The lock has to be a statement of its own: what
+// the next ones read is then what its last holder wrote.
+const (
+	beginMemberSQL = `
+		INSERT INTO member (aid, kel, first_seen_at) VALUES (@aid, @kel, @now) ON CONFLICT DO NOTHING`
+	lockMemberSQL = `SELECT FROM member WHERE aid = @aid FOR UPDATE`
+	readRecordSQL = `
+		SELECT kel, first_seen_at, card_seq, card_hash, adp_seq,
+		       (SELECT keyset FROM agent_keyset k WHERE k.aid = m.aid),
+		       (SELECT card FROM agent_card c WHERE c.aid = m.aid),
+		       (SELECT card FROM agent_adp_card d WHERE d.aid = m.aid)
+		FROM member m WHERE aid = @aid`
+	readAgentSQL = `SELECT ` + agentColumns + ` FROM agent a WHERE a.aid = @aid`
+)
+
+// lockRecord reads a record nobody else can change until the transaction ends.
+func lockRecord(ctx context.Context, tx pgx.Tx, aid string, kel []byte, now time.Time) (rec directory.Record, err error) {
+	var b pgx.Batch
+	b.Queue(beginMemberSQL, pgx.NamedArgs{"aid": aid, "kel": kel, "now": now})
+	b.Queue(lockMemberSQL, pgx.NamedArgs{"aid": aid})
+	b.Queue(readRecordSQL, pgx.NamedArgs{"aid": aid})
+	b.Queue(readAgentSQL, pgx.NamedArgs{"aid": aid})
+	res := tx.SendBatch(ctx, &b)
+	defer func() { err = errors.Join(err, res.Close()) }()
+	tag, err := res.Exec()
+	if err == nil {
+		_, err = res.Exec()
+	}
+	if err == nil {
+		rec, err = toRecord(res.QueryRow())
+	}
+	if err != nil {
+		return rec, fmt.Errorf("lock a record: %w", err)
+	}
+	rec.New = tag.RowsAffected() == 1
+	a, err := toAgent(res.QueryRow())
+	if err == nil {
+		rec.Agent = &a
+	}
+	return rec, found(err, nil, "read a registration")
+}
+
+func toRecord(r pgx.Row) (rec directory.Record, err error) {
+	var seq *int64
+	var hash []byte
+	err = r.Scan(&rec.KEL, &rec.FirstSeen, &seq, &hash, &rec.ADPSeq, &rec.Keyset, &rec.Card, &rec.ADP)
+	rec.CardMark = toMark(seq, hash)
+	return rec, err
+}
+
+func toMark(seq *int64, hash []byte) *card.Mark {
+	m := card.Mark{}
+	if seq == nil || copy(m.Hash[:], hash) != len(m.Hash) {
+		return nil
+	}
+	m.Seq = *seq
+	return &m
+}
