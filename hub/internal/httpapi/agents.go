@@ -1,0 +1,209 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// agents serves GET /agents.
+func (d *Directory) agents(w http.ResponseWriter, r *http.Request) error {
+	q, err := query(r)
+	if err != nil {
+		return err
+	}
+	question, err := ask(q)
+	if err != nil {
+		return err
+	}
+	return d.page(w, r, q, question, "agents", "")
+}
+
+// ask reads the question. ?cap= that is present is the question, even when it
+// is empty: it never turns into a text search.
+func ask(q url.Values) (directory.Question, error) {
+	if q.Has("cap") {
+		return directory.AskCap(q.Get("cap"))
+	}
+	return directory.AskText(q.Get("q"))
+}
+
+// page answers a question with one page. The answer is taken from the budget of
+// the process before it is read from the database.
+func (d *Directory) page(w http.ResponseWriter, r *http.Request, q url.Values, question directory.Question, name, more string) error {
+	limit, err := limitOf(q, directory.MaxPage, directory.MaxPage)
+	if err != nil {
+		return err
+	}
+	release, err := d.api.Budget.Take(directory.PageBytes(limit))
+	if err != nil {
+		return err
+	}
+	defer release()
+	page, err := d.Rules.List(r.Context(), question, limit, q.Get("cursor"))
+	if err != nil {
+		return err
+	}
+	return writeBody(w, http.StatusOK, "application/json", joinPage(name, page, more))
+}
+
+// limitOf reads ?limit=; one that is present but empty is no number.
+func limitOf(q url.Values, unset, most int) (int, error) {
+	if !q.Has("limit") {
+		return unset, nil
+	}
+	return directory.ParseLimit(q.Get("limit"), most)
+}
+
+// joinPage writes a page from views that are JSON already; more is added as it
+// is.
+func joinPage(name string, p directory.Page, more string) []byte {
+	size := 64
+	for _, v := range p.Agents {
+		size += len(v) + 1
+	}
+	out := bytes.NewBuffer(make([]byte, 0, size))
+	out.WriteString(`{"` + name + `":[`)
+	out.Write(bytes.Join(p.Agents, []byte(",")))
+	out.WriteString("]" + more)
+	tail, _ := json.Marshal(struct { // plain numbers and text cannot fail
+		Limit int    `json:"limit"`
+		Next  string `json:"next_cursor,omitempty"`
+	}{p.Limit, p.Next})
+	tail[0] = ','
+	out.Write(tail)
+	return out.Bytes()
+}
+
+// agent serves GET /agents/{aid}.
+func (d *Directory) agent(w http.ResponseWriter, r *http.Request) error {
+	v, note, err := d.Rules.Show(r.Context(), aidOf(r))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, wire.AgentPage{Agent: v, Reviews: []wire.RawJSON{}, Note: note})
+}
+
+// profile serves POST /profile.
+func (d *Directory) profile(w http.ResponseWriter, r *http.Request, c *Caller) error {
+	var in wire.Profile
+	if err := decode(c.Body, &in); err != nil {
+		return err
+	}
+	if in.AID != "" && in.AID != c.AID {
+		return errs.New(errs.Unauthorized, "not_the_owner", "the signer is not the agent named").In("aid")
+	}
+	p := directory.Profile{Summary: in.Summary, Readme: in.Readme, Pricing: in.Pricing}
+	if err := d.Rules.SetProfile(r.Context(), c.Proof, p); err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, wire.Done{AID: c.AID, Status: "profile_updated"})
+}
+
+// ifRegistered answers 404 for an unknown agent before any signature is looked
+// at, as wire 2, I.2, has it for this one route.
+func (d *Directory) ifRegistered(next http.HandlerFunc) http.HandlerFunc {
+	return d.api.open(func(w http.ResponseWriter, r *http.Request) error {
+		if err := d.Rules.Registered(r.Context(), aidOf(r)); err != nil {
+			return err
+		}
+		next(w, r)
+		return nil
+	})
+}
+
+// visibility serves POST /agents/{aid}/visibility.
+func (d *Directory) visibility(w http.ResponseWriter, r *http.Request, c *Caller) error {
+	var in wire.Visibility
+	if err := decode(c.Body, &in); err != nil {
+		return err
+	}
+	v, err := directory.ParseVisibility(in.Visibility)
+	if err != nil {
+		return err
+	}
+	if err := d.Rules.SetVisibility(r.Context(), c.Proof, v); err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, wire.VisibilitySet{AID: c.AID, Visibility: string(v)})
+}
+
+// deregister serves POST /agents/{aid}/deregister.
+func (d *Directory) deregister(w http.ResponseWriter, r *http.Request, c *Caller) error {
+	n, err := d.Rules.Deregister(r.Context(), c.Proof)
+	if err != nil {
+		return err
+	}
+	out := wire.Deregistered{AID: c.AID, Status: "deregistered", Undelivered: n}
+	if n > 0 {
+		out.Warning = "messages that had not been fetched were deleted with the mailbox"
+	}
+	return writeJSON(w, http.StatusOK, out)
+}
+
+// putAddress serves POST /agents/{aid}/p2p.
+func (d *Directory) putAddress(w http.ResponseWriter, r *http.Request, c *Caller) error {
+	var in wire.P2P
+	if err := decode(c.Body, &in); err != nil {
+		return err
+	}
+	a, err := d.Rules.SetAddress(r.Context(), c.Proof, in.Addr)
+	if err != nil {
+		return err
+	}
+	status := "published"
+	if a.Addr == "" {
+		status = "withdrawn"
+	}
+	return writeJSON(w, http.StatusOK, wire.P2PStored{AID: a.AID, Status: status, Addr: a.Addr})
+}
+
+// address serves GET /agents/{aid}/p2p.
+func (d *Directory) address(w http.ResponseWriter, r *http.Request) error {
+	a, err := d.Rules.Address(r.Context(), aidOf(r))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, toAddress(a))
+}
+
+// addresses serves GET /p2p/peers, where the operator turned it on.
+func (d *Directory) addresses(w http.ResponseWriter, r *http.Request) error {
+	all, err := d.Rules.Addresses(r.Context())
+	if err != nil {
+		return err
+	}
+	out := wire.P2PPeers{Peers: make([]wire.P2PAddress, 0, len(all)), Count: len(all)}
+	for _, a := range all {
+		out.Peers = append(out.Peers, toAddress(a))
+	}
+	return writeJSON(w, http.StatusOK, out)
+}
+
+func toAddress(a directory.Address) wire.P2PAddress {
+	return wire.P2PAddress{AID: a.AID, Addr: a.Addr, At: a.At.UTC()}
+}
+
+// graph serves GET /graph: everybody listed, page by page, and who rated whom.
+func (d *Directory) graph(w http.ResponseWriter, r *http.Request) error {
+	q, err := query(r)
+	if err != nil {
+		return err
+	}
+	const edges = `,"edges":[],"note":"edges are reviews; this hub has none yet"`
+	return d.page(w, r, q, directory.Question{}, "nodes", edges)
+}
+
+// stats serves GET /stats.
+func (d *Directory) stats(w http.ResponseWriter, r *http.Request) error {
+	s, err := d.Rules.Stats(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, wire.Stats{Agents: s.Agents, Modules: []string{}})
+}

@@ -1,0 +1,160 @@
+package httpapi
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/relayauth"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// applicant is who wants to register: a claim, and what the hub knows of the
+// AID it names.
+type applicant struct {
+	claim    relayauth.Claim
+	standing directory.Standing
+}
+
+// register serves POST /register in the order of wire 2, I.3. The address is
+// charged only for an AID that is not registered or for a signature that fails:
+// a host of a hundred nodes may start them all at once, a stranger may not.
+func (d *Directory) register(w http.ResponseWriter, r *http.Request) error {
+	who, err := d.knock(r)
+	if err != nil {
+		return err
+	}
+	body, release, err := d.api.readBody(w, r, maxSignedBody)
+	if err != nil {
+		return err
+	}
+	defer release()
+	hash := directory.BodyHash(sha256.Sum256(body))
+	if who.standing.Repeats(hash, d.api.Now()) {
+		return d.repeat(w, r, who, body)
+	}
+	app, err := application(who.claim.AID, body, hash)
+	if err != nil {
+		return err
+	}
+	caller, err := d.prove(r, who, app.KEL, body)
+	if err != nil {
+		return err
+	}
+	answer, err := d.Rules.Register(r.Context(), app, caller.Proof)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}
+
+// knock finds out who wants to register. Headers that say nothing are a
+// stranger's.
+func (d *Directory) knock(r *http.Request) (who applicant, err error) {
+	var malformed error
+	if who.claim, malformed = parseClaim(r); malformed == nil {
+		if who.standing, err = d.Rules.Standing(r.Context(), who.claim.AID); err != nil {
+			return who, err
+		}
+	}
+	if !who.standing.Known {
+		if err := d.Strangers.Take(d.api.clientAddr(r)); err != nil {
+			return who, err
+		}
+	}
+	return who, malformed
+}
+
+// repeat answers a registration that is, byte for byte, the last one.
+func (d *Directory) repeat(w http.ResponseWriter, r *http.Request, who applicant, body []byte) error {
+	caller, err := d.prove(r, who, who.standing.KEL, body)
+	if err != nil {
+		return err
+	}
+	if err := d.Rules.Repeat(r.Context(), caller.Proof); err != nil {
+		return err
+	}
+	return writeBody(w, http.StatusOK, "application/json", who.standing.Answer)
+}
+
+// prove verifies the signature over a registration. Who fails at it for a known
+// AID is a stranger after all; who succeeds is limited by the AID.
+func (d *Directory) prove(r *http.Request, who applicant, kel, body []byte) (*Caller, error) {
+	caller, err := d.api.verify(r, who.claim, kel, wire.ActionRegister, body)
+	if err == nil {
+		return caller, d.Members.Take(who.claim.AID)
+	}
+	if errs.KindOf(err) == errs.Unauthorized && who.standing.Known {
+		if limited := d.Strangers.Take(d.api.clientAddr(r)); limited != nil {
+			return nil, limited
+		}
+	}
+	return nil, asBadKEL(err)
+}
+
+// asBadKEL tells a history that is none from a signature that is bad (step 7).
+func asBadKEL(err error) error {
+	var v *identity.VerifyError
+	if errors.As(err, &v) && v.Code == identity.UnknownAID {
+		return errs.New(errs.Invalid, "kel_invalid", "kel is no key history of this AID").In("kel").Because(err)
+	}
+	return err
+}
+
+// application decodes the body and holds it to its bounds.
+func application(signer string, body []byte, hash directory.BodyHash) (directory.Application, error) {
+	var reg wire.Register
+	if err := decodeAround(body, "a2a_card", &reg, &reg.A2ACard); err != nil {
+		return directory.Application{}, err
+	}
+	app, err := directory.NewApplication(reg, hash)
+	if err == nil && reg.AID != signer {
+		err = errs.New(errs.Unauthorized, "not_the_owner", "the signer is not the agent that is registered").In("aid")
+	}
+	return app, err
+}
+
+// decodeAround decodes a body strictly but for one member, whose own reader
+// judges it: an ambiguous card is a bad card, not a bad registration.
+func decodeAround(body []byte, name string, v any, member *wire.RawJSON) error {
+	begin, end, ok := findMember(body, name)
+	if !ok {
+		return decode(body, v)
+	}
+	rest := bytes.Join([][]byte{body[:begin], body[end:]}, []byte("null"))
+	if err := decode(rest, v); err != nil {
+		return err
+	}
+	*member = bytes.Clone(body[begin:end])
+	return nil
+}
+
+// findMember finds the value of an object's first member of that name. Whatever
+// is malformed is left to decode.
+func findMember(body []byte, name string) (begin, end int, ok bool) {
+	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
+		return 0, 0, false
+	}
+	for dec.PeekKind() == '"' {
+		t, err := dec.ReadToken()
+		if err != nil {
+			return 0, 0, false
+		}
+		wanted := t.String() == name
+		v, err := dec.ReadValue()
+		if err != nil {
+			return 0, 0, false
+		}
+		if end = int(dec.InputOffset()); wanted {
+			return end - len(v), end, true
+		}
+	}
+	return 0, 0, false
+}
