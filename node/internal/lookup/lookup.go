@@ -1,0 +1,95 @@
+// Package lookup asks a hub about other agents and says what of the answer is
+// proven: a listing is the hub's word, a card its signer's.
+//
+// It needs no identity and no running node.
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/hubclient"
+	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/card"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// Directory is a hub one may ask.
+type Directory struct {
+	Hub *hubclient.Client
+	Now func() time.Time
+}
+
+var _ node.Directory = Directory{}
+
+// Find asks one question and gives one page of the answer.
+func (d Directory) Find(ctx context.Context, q node.FindQuery) (node.Found, error) {
+	page, err := d.Hub.Find(ctx, hubclient.Query{Cap: q.Cap, Text: q.Text, Limit: q.Limit, Cursor: q.Cursor})
+	if err != nil {
+		return node.Found{}, err
+	}
+	found := node.Found{Agents: make([]node.Agent, 0, len(page.Agents)), NextCursor: page.NextCursor}
+	for _, a := range page.Agents {
+		found.Agents = append(found.Agents, agentOf(a))
+	}
+	return found, nil
+}
+
+func agentOf(a wire.Agent) node.Agent {
+	out := node.Agent{
+		AID: a.AID, Name: a.Name, Capabilities: a.Caps, Tags: a.Tags, Summary: a.Summary, Pricing: a.Pricing,
+		Rating: a.AvgRating, Reviews: a.ReviewCount, HomeHub: a.HomeHub, Quiet: a.Quiet,
+	}
+	if out.Capabilities == nil {
+		out.Capabilities = []string{}
+	}
+	if a.LastSeen != nil {
+		out.LastSeen = a.LastSeen.UTC().Format(time.RFC3339)
+	}
+	return out
+}
+
+// Card fetches a card and checks its signature against the agent's own key
+// history. A card that fails is shown with the code of what is wrong.
+func (d Directory) Card(ctx context.Context, aid string) (node.Card, error) {
+	if !identity.ValidAID(aid) {
+		return node.Card{}, errs.New(errs.Invalid, "aid_not_full", "%.80q is no full AID; anet find shows them", aid).In("aid")
+	}
+	raw, err := d.Hub.Card(ctx, aid)
+	if errs.KindOf(err) == errs.NotFound {
+		return node.Card{}, errs.New(errs.NotFound, "card_unknown",
+			"the hub has no card of %s: it is not registered there, or offers nothing to strangers", aid)
+	}
+	if err != nil {
+		return node.Card{}, err
+	}
+	out := node.Card{AID: aid, Card: json.RawMessage("null")}
+	if json.Valid(raw) {
+		out.Card = raw
+	}
+	out.Code = d.check(ctx, aid, raw)
+	out.Verified = out.Code == ""
+	return out, nil
+}
+
+// check gives the code of what is wrong with the card, "" when nothing is.
+func (d Directory) check(ctx context.Context, aid string, raw []byte) string {
+	v := card.Verifier{KEL: d.kel, Now: d.Now}
+	signed, err := v.Verify(ctx, raw)
+	switch {
+	case err != nil:
+		return string(cmp.Or(card.CodeOf(err), card.InvalidCard))
+	case signed.AID != aid:
+		return string(card.BindingMismatch)
+	}
+	return ""
+}
+
+func (d Directory) kel(ctx context.Context, aid string) ([]byte, error) {
+	k, err := d.Hub.KEL(ctx, aid)
+	return k.KEL, err
+}
