@@ -113,11 +113,10 @@ func TestCompareTellsBothSides(t *testing.T) {
 
 // hub keeps the high-water marks of cards and key sets, as a real one does.
 type hub struct {
-	card    *card.Mark
-	keys    *enckeys.Signed
-	history *identity.History
-	bodies  []wire.Register
-	caps    []string
+	card   *card.Mark
+	keys   *enckeys.Signed
+	bodies []wire.Register
+	caps   []string
 }
 
 func (h *hub) Register(_ context.Context, body wire.Register) (wire.Registered, error) {
