@@ -11,6 +11,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,6 +27,8 @@ const (
 )
 
 func main() {
+	// The reader of our output is gone when the container is to be removed.
+	signal.Ignore(syscall.SIGPIPE)
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "pgcontainer:", err)
 		os.Exit(1)
