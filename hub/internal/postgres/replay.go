@@ -33,34 +33,49 @@ func NewReplay(pool *pgxpool.Pool, b replay.Bounds, now func() time.Time, log *s
 	return &Replay{pool: pool, census: replay.NewCensus(b), now: now, log: log, lost: make(chan struct{}, 1)}
 }
 
-// onceCTE uses up a proof: it yields a row, or none when the proof is no good,
-// and refused tells why. A statement that starts with it and hangs its effect
-// on that row needs one round trip for both.
-const onceCTE = `
-	once AS (
+// statement is SQL that begins by using up a proof. Its first table, once, has
+// a row, or none when the proof is no good; refused tells why. What hangs its
+// effect on that row needs one round trip for both.
+type statement struct{ usual, ahead string }
+
+// once makes a statement of what follows the table once. A proof dated further
+// ahead than accept_from covers is written down durably as well: that has a
+// text of its own, because it is seldom and not free.
+func once(rest string) statement {
+	const first = `WITH once AS (
 		INSERT INTO replay (slot, key)
 		SELECT @replay_slot, @replay_key FROM replay_epoch
 		WHERE accept_from <= @signed_at AND NOT EXISTS (SELECT FROM replay_ahead WHERE key = @replay_key)
 		ON CONFLICT DO NOTHING
-		RETURNING key),
+		RETURNING key)`
+	const ahead = `,
 	ahead AS (
-		INSERT INTO replay_ahead (key, expires_at)
-		SELECT key, @replay_expires FROM once WHERE @ahead)`
+		INSERT INTO replay_ahead (key, expires_at) SELECT key, @replay_expires FROM once)`
+	return statement{first + rest, first + ahead + rest}
+}
 
-func onceArgs(p replay.Proof, now time.Time) pgx.NamedArgs {
+func (s statement) text(ahead bool) string {
+	if ahead {
+		return s.ahead
+	}
+	return s.usual
+}
+
+func onceArgs(p replay.Proof) pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"replay_slot": int16(p.Minute() % replaySlots), "replay_key": p.Key,
-		"signed_at": p.SignedAt, "replay_expires": p.Expires(), "ahead": p.Ahead(now),
+		"signed_at": p.SignedAt, "replay_expires": p.Expires(),
 	}
 }
 
-const (
-	rememberSQL = `WITH` + onceCTE + ` SELECT FROM once`
-	// A poll doesn't wait for the disk: the crash that would lose the row empties
-	// the memory as well, and accept_from provides for that. What is dated further
-	// ahead has to be on disk.
-	rememberSoonSQL = `WITH` + onceCTE + `
-		SELECT CASE WHEN NOT @ahead THEN set_config('synchronous_commit', 'off', true) END FROM once`
+// soon makes a transaction not wait for the disk. The crash that would lose its
+// row in the memory empties the memory as well, and accept_from provides for
+// that; what is dated further ahead has to be on disk.
+const soon = `set_config('synchronous_commit', 'off', true)`
+
+var (
+	useSQL      = once(` SELECT FROM once`)
+	rememberSQL = statement{once(` SELECT ` + soon + ` FROM once`).usual, useSQL.ahead}
 )
 
 // Once runs an effect and uses up the proof in one transaction: a failed effect
@@ -68,7 +83,7 @@ const (
 func (r *Replay) Once(ctx context.Context, p replay.Proof, effect func(pgx.Tx) error) error {
 	counted := false
 	err := pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
-		if err := r.use(ctx, tx, rememberSQL, p); err != nil {
+		if err := r.use(ctx, tx, useSQL, p); err != nil {
 			return err
 		}
 		counted = true
@@ -82,7 +97,7 @@ func (r *Replay) Once(ctx context.Context, p replay.Proof, effect func(pgx.Tx) e
 
 // Remember uses up the proof of a request that changes nothing.
 func (r *Replay) Remember(ctx context.Context, p replay.Proof) error {
-	return r.use(ctx, r.pool, rememberSoonSQL, p)
+	return r.use(ctx, r.pool, rememberSQL, p)
 }
 
 // querier is a pool or a transaction.
@@ -91,21 +106,22 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-func (r *Replay) use(ctx context.Context, q querier, sql string, p replay.Proof) error {
-	return r.using(ctx, q, p, func(args pgx.NamedArgs) (bool, error) {
+func (r *Replay) use(ctx context.Context, q querier, s statement, p replay.Proof) error {
+	return r.using(ctx, q, s, p, func(sql string, args pgx.NamedArgs) (bool, error) {
 		tag, err := q.Exec(ctx, sql, args)
 		return tag.RowsAffected() == 1, err
 	})
 }
 
-// using is the frame around a statement with onceCTE: run runs it and says
-// whether once had its row.
-func (r *Replay) using(ctx context.Context, q querier, p replay.Proof, run func(pgx.NamedArgs) (fresh bool, err error)) error {
+// using is the frame around a statement that uses up a proof: run runs it and
+// says whether once had its row.
+func (r *Replay) using(ctx context.Context, q querier, s statement, p replay.Proof,
+	run func(sql string, args pgx.NamedArgs) (fresh bool, err error)) error {
 	now := r.now()
 	if err := r.census.Admit(p.AID, now); err != nil {
 		return err
 	}
-	fresh, err := run(onceArgs(p, now))
+	fresh, err := run(s.text(p.Ahead(now)), onceArgs(p))
 	if err != nil {
 		return fmt.Errorf("use up a signed request: %w", err)
 	}
