@@ -127,16 +127,10 @@ func (p Plan) Drop() {
 	}
 }
 
-// Begin marks the task as started, in the transaction that accepts it. A long
-// call is reported as working.
-func (d *Dispatch) Begin(tx *journal.Tx, k *journal.Task, p Plan) error {
+// Begin marks the task as started, in the transaction that accepts it.
+func (d *Dispatch) Begin(tx *journal.Tx, k *journal.Task) error {
 	k.Started = true
 	k.To(task.Working, tx.Now())
-	if p.Long() {
-		if err := d.tell(tx, k, task.Working, ""); err != nil {
-			return err
-		}
-	}
 	return tx.PutTask(k)
 }
 
@@ -149,6 +143,9 @@ func (d *Dispatch) Run(k journal.Task, files []task.Attachment, p Plan, done fun
 	d.mu.Unlock()
 	d.wg.Go(func() {
 		defer p.Drop()
+		if p.Long() {
+			defer d.reportWork(k.ID)()
+		}
 		out := d.invoke(ctx, k, files, p)
 		d.mu.Lock()
 		delete(d.running, k.ID)
@@ -156,6 +153,36 @@ func (d *Dispatch) Run(k journal.Task, files []task.Attachment, p Plan, done fun
 		cancel(nil)
 		done(d.record(k.ID, out))
 	})
+}
+
+// workSilence is how long a long call works before its requester is told. Most
+// calls that may take long do not, and their result is then the first message.
+const workSilence = time.Second
+
+// reportWork reports a call as working unless it is over before. What it
+// returns ends the wait.
+func (d *Dispatch) reportWork(id string) (over func()) {
+	done := make(chan struct{})
+	d.wg.Go(func() {
+		t := time.NewTimer(workSilence)
+		defer t.Stop()
+		select {
+		case <-done:
+			return
+		case <-t.C:
+		}
+		err := d.journal.Write(context.Background(), func(tx *journal.Tx) error {
+			k, err := tx.NeedTask(id)
+			if err != nil || k.State.Terminal() {
+				return err
+			}
+			return d.tell(tx, &k, task.Working, "")
+		})
+		if err != nil {
+			d.log.Error("dispatch: cannot report a call as working", "task", id, "error", err)
+		}
+	})
+	return func() { close(done) }
 }
 
 func (d *Dispatch) invoke(ctx context.Context, k journal.Task, files []task.Attachment, p Plan) (out provider.Outcome) {

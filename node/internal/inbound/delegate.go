@@ -255,7 +255,7 @@ func (h *Handler) run(ctx context.Context, o order, k journal.Task, plan dispatc
 		write = h.Journal.Write
 	}
 	err := h.commit(ctx, write, o.mail, func(tx *journal.Tx) error {
-		if err := h.Dispatch.Begin(tx, &k, plan); err != nil {
+		if err := h.Dispatch.Begin(tx, &k); err != nil {
 			return err
 		}
 		return h.keep(tx, o, k)

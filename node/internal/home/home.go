@@ -1,0 +1,263 @@
+// Package home is the node's place at its hub: it registers what the node
+// offers, again whenever that changes, and knows how it stands.
+//
+// The one rule: what is registered is computed from what is served and public
+// at that moment. A hub that cannot be reached stops nothing but being listed.
+package home
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/config"
+	"github.com/anet-hub/anet/node/internal/datadir"
+	"github.com/anet-hub/anet/node/internal/hubclient"
+	"github.com/anet-hub/anet/node/internal/keyring"
+	"github.com/anet-hub/anet/node/internal/listing"
+	"github.com/anet-hub/anet/node/internal/mailbox"
+	"github.com/anet-hub/anet/node/internal/provider"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// Hub is what registering asks of one; hubclient.Client is one.
+type Hub interface {
+	listing.Hub
+	Hub() string
+	Meet(ctx context.Context, p hubclient.Pin) (hubclient.Pin, error)
+	Deregister(ctx context.Context) (wire.Deregistered, error)
+	Agent(ctx context.Context, aid string) (wire.AgentPage, error)
+}
+
+// Parts is what a home is made of. Hub is nil for a node that joined none.
+type Parts struct {
+	Dir      datadir.Dir
+	Keys     *keyring.Keyring
+	Registry *provider.Registry
+	Hub      Hub
+	Pin      hubclient.Pin
+	Config   *config.Config
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// Home keeps the node registered.
+type Home struct {
+	Parts
+	poke chan struct{}
+
+	registering sync.Mutex // one at a time: a late answer must not undo a newer one
+
+	mu     sync.Mutex // guards what follows, and Pin and Config
+	left   bool
+	back   chan struct{} // closed when left turns false
+	report listing.Report
+	at     time.Time // of the last registration that was taken
+	err    error     // of the last attempt
+}
+
+// leftFile says that the node left its hub on purpose: it does not come back
+// by itself.
+const leftFile = "hub.left"
+
+// New reads how the node parted from its hub.
+func New(p Parts) (*Home, error) {
+	left, err := p.Dir.Exists(leftFile)
+	return &Home{Parts: p, poke: make(chan struct{}, 1), left: left, back: make(chan struct{})}, err
+}
+
+// notJoined is the failure of everything that needs a hub.
+func notJoined() *errs.Error {
+	return errs.New(errs.Forbidden, "not_joined", "this node has not joined a hub; run: anet join URL")
+}
+
+// Poke asks for a registration soon.
+func (h *Home) Poke() {
+	select {
+	case h.poke <- struct{}{}:
+	default:
+	}
+}
+
+// Member waits until the node has a hub that it has not left.
+func (h *Home) Member(ctx context.Context) error {
+	for h.Hub != nil {
+		h.mu.Lock()
+		left, back := h.left, h.back
+		h.mu.Unlock()
+		if !left {
+			return nil
+		}
+		select {
+		case <-back:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Present is the configuration of the moment. Only commands change it, the file
+// is read at the start.
+func (h *Home) Present() *config.Config {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.Config
+}
+
+// change writes edits into the file and into the configuration of the moment.
+func (h *Home) change(apply func(*config.Config), edits ...config.Edit) error {
+	if err := config.Update(h.Dir, edits...); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := *h.Config
+	apply(&c)
+	h.Config = &c
+	return nil
+}
+
+// retry paces registrations that fail. A hub that names a time is obeyed.
+var retry = mailbox.Backoff{Base: 2 * time.Second, Cap: 2 * time.Minute}
+
+// Run keeps the node registered until ctx ends: at the start, when poked, when
+// encryption keys change, and again after a failure.
+func (h *Home) Run(ctx context.Context) error {
+	if h.Hub == nil {
+		<-ctx.Done()
+		return nil
+	}
+	failures := 0
+	for h.Member(ctx) == nil {
+		err := h.attempt(ctx, "")
+		wait := h.nextKeys()
+		if err != nil && ctx.Err() == nil {
+			failures++
+			wait = min(wait, h.delay(failures, err))
+		} else {
+			failures = 0
+		}
+		if !h.rest(ctx, wait, failures == 0) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (h *Home) delay(failures int, err error) time.Duration {
+	d := retry.Delay(failures)
+	if e := errs.As(err); e != nil && e.RetryAfter > 0 {
+		d += e.RetryAfter
+	}
+	return d
+}
+
+// nextKeys is the time until the encryption keys want attention.
+func (h *Home) nextKeys() time.Duration {
+	return max(h.Keys.Due().Sub(h.Now()), time.Second)
+}
+
+// rest waits for the time, or a poke where one may cut the wait short: a hub
+// that is failing is not asked faster because somebody pokes.
+func (h *Home) rest(ctx context.Context, d time.Duration, pokable bool) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	poke := h.poke
+	if !pokable {
+		poke = nil
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+	case <-poke:
+	}
+	return true
+}
+
+// attempt registers once and notes how it went.
+func (h *Home) attempt(ctx context.Context, invite string) error {
+	h.registering.Lock()
+	defer h.registering.Unlock()
+	report, err := h.register(ctx, invite)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err != nil {
+		if h.err == nil || h.err.Error() != err.Error() {
+			h.Log.Warn("home: not registered", "error", err)
+		}
+		h.err = err
+		return err
+	}
+	h.Log.Info("home: registered", "hub", h.Pin.URL, "capabilities", len(report.Listed), "keys", report.KeysStatus, "card", report.CardStatus)
+	h.report, h.at, h.err = report, h.Now(), nil
+	return nil
+}
+
+// register meets the hub first: nothing is signed for another than the pinned
+// one.
+func (h *Home) register(ctx context.Context, invite string) (listing.Report, error) {
+	if _, err := h.Keys.Advance(h.Now()); err != nil {
+		return listing.Report{}, err
+	}
+	pin, err := h.Hub.Meet(ctx, h.pin())
+	if err != nil {
+		return listing.Report{}, err
+	}
+	if err := h.keepPin(pin); err != nil {
+		return listing.Report{}, err
+	}
+	p := listing.Publisher{Dir: h.Dir, Keys: h.Keys, Pin: pin, Now: h.Now}
+	return p.Register(ctx, h.Hub, h.Offer(), invite)
+}
+
+// Offer is what the node would list now.
+func (h *Home) Offer() listing.Listing { return listing.Of(h.Present(), h.Registry) }
+
+func (h *Home) pin() hubclient.Pin {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.Pin
+}
+
+func (h *Home) keepPin(p hubclient.Pin) error {
+	old := h.pin()
+	if string(p.KEL) == string(old.KEL) && p.PublicURL == old.PublicURL {
+		return nil
+	}
+	if err := p.Store(h.Dir); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Pin = p
+	return nil
+}
+
+// setLeft notes on disk, and for those who wait, whether the node left.
+func (h *Home) setLeft(left bool) error {
+	if left {
+		if err := h.Dir.Write(leftFile, []byte("This node left its hub; anet hub-register brings it back.\n")); err != nil {
+			return err
+		}
+	} else if err := os.Remove(h.Dir.Path(leftFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case left && !h.left:
+		h.back = make(chan struct{})
+	case !left && h.left:
+		close(h.back)
+	}
+	h.left = left
+	return nil
+}
