@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+
+	"github.com/anet-hub/anet/node/internal/home"
+	"github.com/anet-hub/anet/node/internal/hubclient"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// relay is the hub as the mailbox and the outbox see it.
+type relay struct {
+	hub  *hubclient.Client // nil when no hub was joined
+	home *home.Home
+}
+
+// Poll waits while the node has no hub, or has left it.
+func (r relay) Poll(ctx context.Context, p wire.Poll) (wire.Polled, error) {
+	if err := r.home.Member(ctx); err != nil {
+		return wire.Polled{}, err
+	}
+	return r.hub.Poll(ctx, p)
+}
+
+func (r relay) Ack(ctx context.Context, ids []int64) error { return r.hub.Ack(ctx, ids) }
+
+func (r relay) Send(ctx context.Context, to string, envelope []byte) (mayHaveArrived bool, err error) {
+	if r.hub == nil {
+		return false, noHubYet()
+	}
+	_, err = r.hub.Send(ctx, to, envelope)
+	return mayArrive(err), err
+}
+
+func (r relay) Keys(ctx context.Context, aid string) (kel, keyset []byte, err error) {
+	if r.hub == nil {
+		return nil, nil, noHubYet()
+	}
+	k, err := r.hub.Keys(ctx, aid)
+	return k.KEL, k.Keyset, err
+}
+
+// noHubYet is tried again: the node may join one, and the message is not lost.
+func noHubYet() error {
+	return errs.New(errs.Unavailable, "not_joined", "this node has not joined a hub; run: anet join URL")
+}
+
+// mayArrive reports whether a send that failed can have left its message: the
+// connection was there, and no hub said that it took nothing.
+func mayArrive(err error) bool {
+	if err == nil || hubclient.CertainlyNotSent(err) {
+		return false
+	}
+	switch errs.KindOf(err) {
+	case errs.Internal, errs.BadGateway:
+		return true
+	}
+	return errs.Is(err, hubclient.ConnectionLost)
+}
