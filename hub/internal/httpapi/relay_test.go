@@ -1,0 +1,373 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anet-hub/anet/hub/internal/admission"
+	"github.com/anet-hub/anet/hub/internal/budget"
+	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/hub/internal/relay"
+	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/hub/internal/wake"
+	"github.com/anet-hub/anet/hub/pgtest"
+	"github.com/anet-hub/anet/shared/envelope"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/relayauth"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// post is one hub process that serves mailboxes over HTTP.
+type post struct {
+	t      *testing.T
+	hub    *identity.Controller
+	agents map[string]*identity.Controller
+	board  *wake.Board
+	srv    *httptest.Server
+
+	mu sync.Mutex
+	ts uint64 // of the last request: each is signed in a millisecond of its own
+}
+
+// terms are what an operator sets.
+type terms struct {
+	relay.Limits
+	perMinute float64
+	burst     int
+}
+
+func usual() terms {
+	return terms{relay.Limits{
+		Envelope: 4 << 20, Messages: 1000, Bytes: 1 << 30, Total: 1 << 40, PollBudget: 3 << 20, TTL: time.Hour,
+	}, 20 * 60, 200}
+}
+
+func newPost(t *testing.T, url string, hub *identity.Controller, agents ...*identity.Controller) *post {
+	t.Helper()
+	return newPostOn(t, usual(), url, hub, agents...)
+}
+
+// newPostOn starts a process on the database. The agents are registered there.
+func newPostOn(t *testing.T, on terms, url string, hub *identity.Controller, agents ...*identity.Controller) *post {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	store := postgres.NewRelay(db.Pool, postgres.NewReplay(db.Pool, replay.BoundsFor(20, 200), time.Now, log))
+	bus := postgres.NewBus(db.Direct, db.Pool)
+	p := &post{t: t, hub: hub, agents: map[string]*identity.Controller{}, board: wake.NewBoard(store, bus, log)}
+	reg := prometheus.NewRegistry()
+	mail := &Mail{relay.New(relay.Deps{
+		Store: store, Board: p.board, Senders: admission.NewLimiter(on.perMinute, on.burst, "send_rate", time.Now),
+		Seen: nobody{}, Limits: on.Limits, Now: time.Now, Log: log, Metrics: reg,
+	})}
+	for _, c := range agents {
+		p.agents[c.AID()] = c
+		_, err := db.Pool.Exec(t.Context(), `
+			INSERT INTO mailbox (aid, is_open, last_id) VALUES ($1, true, 0) ON CONFLICT DO NOTHING`, c.AID())
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.srv = httptest.NewServer(New(Deps{
+		Signers: p, Key: p, Replays: identity.NewCache(1 << 20), Budget: budget.New(64 << 20),
+		Log: log, Metrics: reg, Gather: reg, Now: time.Now,
+	}, mail))
+	t.Cleanup(p.srv.Close)
+	p.run(func(ctx context.Context) { _ = p.board.Run(ctx); bus.Close() })
+	return p
+}
+
+func (p *post) run(loop func(context.Context)) {
+	ctx, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { loop(ctx) })
+	p.t.Cleanup(func() { stop(); wg.Wait() })
+}
+
+type nobody struct{}
+
+func (nobody) Seen(string, time.Time) {}
+
+func (p *post) Current() *identity.Controller { return p.hub }
+
+func (p *post) SignerKEL(_ context.Context, aid string) ([]byte, error) {
+	if c := p.agents[aid]; c != nil {
+		return c.KEL(), nil
+	}
+	return nil, errs.New(errs.NotFound, "unknown_agent", "no such agent")
+}
+
+// request is signed the way a node signs it.
+func (p *post) request(as *identity.Controller, action, body string) *http.Request {
+	p.mu.Lock()
+	p.ts = max(p.ts+1, uint64(time.Now().UnixMilli()))
+	ts := p.ts
+	p.mu.Unlock()
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.srv.URL+"/relay/"+action, strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	relayauth.Sign(as, action, p.hub.AID(), r, []byte(body), ts)
+	return r
+}
+
+func (p *post) do(r *http.Request) (int, string) {
+	p.t.Helper()
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return resp.StatusCode, strings.TrimSpace(string(body))
+}
+
+func (p *post) ask(as *identity.Controller, action, body string) (int, string) {
+	p.t.Helper()
+	return p.do(p.request(as, action, body))
+}
+
+func (p *post) send(from, to *identity.Controller, env []byte) wire.Sent {
+	p.t.Helper()
+	body, _ := json.Marshal(wire.Send{ToAID: to.AID(), Envelope: env})
+	status, answer := p.ask(from, "send", string(body))
+	if status != 200 {
+		p.t.Fatalf("send: %d %s", status, answer)
+	}
+	return read[wire.Sent](p.t, answer)
+}
+
+func (p *post) poll(as *identity.Controller, body string) wire.Polled {
+	p.t.Helper()
+	status, answer := p.ask(as, "poll", body)
+	if status != 200 {
+		p.t.Fatalf("poll: %d %s", status, answer)
+	}
+	return read[wire.Polled](p.t, answer)
+}
+
+func read[T any](t *testing.T, answer string) (v T) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(answer))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%v in %.200s", err, answer)
+	}
+	return v
+}
+
+func envelopeFor(to *identity.Controller, size int) []byte {
+	return envelope.Outer{To: to.AID(), Suite: envelope.SuiteX25519, Enc: make([]byte, 32), CT: bytes.Repeat([]byte{7}, size)}.Bytes()
+}
+
+func TestMailGoesRound(t *testing.T) {
+	alice, bob := newController(t), newController(t)
+	p := newPost(t, pgtest.URL(t), newController(t), alice, bob)
+	if status, answer := p.ask(bob, "poll", ""); status != 200 || answer != `{"messages":[]}` {
+		t.Errorf("an empty poll: %d %s", status, answer)
+	}
+	env := envelopeFor(bob, 100)
+	sent := p.send(alice, bob, env)
+	if sent.Status != "queued" || sent.ID <= 0 {
+		t.Errorf("sent: %+v", sent)
+	}
+	got := p.poll(bob, `{"limit":10,"after_id":0,"wait_ms":0}`)
+	if len(got.Messages) != 1 || got.Messages[0].ID != sent.ID || !bytes.Equal(got.Messages[0].Envelope, env) {
+		t.Fatalf("polled: %+v", got)
+	}
+	if got.WaitMS == nil || *got.WaitMS != 0 {
+		t.Error("wait_ms is not echoed")
+	}
+	ids, _ := json.Marshal(wire.Ack{IDs: []int64{sent.ID, 99}})
+	if status, answer := p.ask(alice, "ack", string(ids)); status != 200 || answer != `{"acked":0}` {
+		t.Errorf("alice acknowledges bob's mail: %d %s", status, answer)
+	}
+	if status, answer := p.ask(bob, "ack", string(ids)); status != 200 || answer != `{"acked":1}` {
+		t.Errorf("ack: %d %s", status, answer)
+	}
+	if got := p.poll(bob, ""); len(got.Messages) != 0 {
+		t.Errorf("after the ack %d messages are left", len(got.Messages))
+	}
+}
+
+func TestMailRefusals(t *testing.T) {
+	alice, bob := newController(t), newController(t)
+	p := newPost(t, pgtest.URL(t), newController(t), alice, bob)
+	send := func(to string, env []byte) string {
+		b, _ := json.Marshal(wire.Send{ToAID: to, Envelope: env})
+		return string(b)
+	}
+	tests := []struct {
+		name, action, body string
+		status             int
+		code               string
+	}{
+		{"a send without a body", "send", "", 400, "malformed_json"},
+		{"a send without a recipient", "send", send("", envelopeFor(bob, 1)), 400, "missing_field"},
+		{"a send without an envelope", "send", `{"to_aid":"` + bob.AID() + `"}`, 400, "missing_field"},
+		{"base64 of the other alphabet", "send", `{"to_aid":"` + bob.AID() + `","envelope":"-_-_"}`, 400, "malformed_json"},
+		{"a recipient twice", "send", `{"to_aid":"a","to_aid":"b","envelope":"AA=="}`, 400, "malformed_json"},
+		{"no envelope inside", "send", send(bob.AID(), []byte{0xa0}), 400, "bad_envelope"},
+		{"sealed to another", "send", send(bob.AID(), envelopeFor(alice, 1)), 400, "recipient_mismatch"},
+		{"nobody's mailbox", "send", send(p.hub.AID(), envelopeFor(p.hub, 1)), 404, "unknown_recipient"},
+		{"an envelope over the limit", "send", send(bob.AID(), envelopeFor(bob, 4<<20)), 413, "envelope_too_large"},
+		{"a body over the route's cap", "send", strings.Repeat(" ", 6<<20), 413, "body_too_large"},
+		{"a cursor below zero", "poll", `{"after_id":-1}`, 400, "bad_after_id"},
+		{"a cursor that is no number", "poll", `{"after_id":"1"}`, 400, "malformed_json"},
+		{"a wait below zero", "poll", `{"wait_ms":-1}`, 400, "bad_wait_ms"},
+		{"half a millisecond", "poll", `{"wait_ms":0.5}`, 400, "bad_wait_ms"},
+		{"a wait in words", "poll", `{"wait_ms":"1000"}`, 400, "bad_wait_ms"},
+		{"an ack without a body", "ack", "", 400, "malformed_json"},
+		{"ids that are no numbers", "ack", `{"ids":["1"]}`, 400, "malformed_json"},
+		{"ids beyond all numbers", "ack", `{"ids":[99999999999999999999]}`, 400, "malformed_json"},
+		{"an ack over the route's cap", "ack", `{"ids":[` + strings.Repeat("1,", 1<<19) + `1]}`, 413, "body_too_large"},
+	}
+	for _, tt := range tests {
+		status, answer := p.ask(alice, tt.action, tt.body)
+		if code := read[map[string]any](t, answer)["code"]; status != tt.status || code != tt.code {
+			t.Errorf("%s: %d %.200s, want %d %s", tt.name, status, answer, tt.status, tt.code)
+		}
+	}
+}
+
+func TestWaitMS(t *testing.T) {
+	tests := []struct {
+		in   string
+		want int64
+	}{
+		{"0", 0}, {"-0", 0}, {"1", 1}, {"1e3", 1000}, {"55000", 55000}, {"55001", 55000}, {"1e400", 55000},
+		{"99999999999999999999999", 55000},
+	}
+	for _, tt := range tests {
+		if got, err := waitMS(tt.in); got != tt.want || err != nil {
+			t.Errorf("waitMS(%s) = %d, %v, want %d", tt.in, got, err, tt.want)
+		}
+	}
+}
+
+// Checklist 10: a request is good for one use.
+func TestMailRequestTwice(t *testing.T) {
+	alice, bob := newController(t), newController(t)
+	p := newPost(t, pgtest.URL(t), newController(t), alice, bob)
+	body, _ := json.Marshal(wire.Send{ToAID: bob.AID(), Envelope: envelopeFor(bob, 1)})
+	for action, body := range map[string]string{"send": string(body), "poll": "", "ack": `{"ids":[]}`} {
+		first := p.request(alice, action, body)
+		again := first.Clone(t.Context())
+		again.Body = io.NopCloser(strings.NewReader(body))
+		if status, answer := p.do(first); status != 200 {
+			t.Errorf("%s: %d %s", action, status, answer)
+		}
+		if status, answer := p.do(again); status != 401 || read[wire.Problem](t, answer).Code != "replayed" {
+			t.Errorf("%s again: %d %s", action, status, answer)
+		}
+	}
+	if got := p.poll(bob, ""); len(got.Messages) != 1 {
+		t.Errorf("%d messages, want 1", len(got.Messages))
+	}
+}
+
+// Two processes on one database: a poll waiting at one is ended by a send at
+// the other, and the end of a process ends its polls with an empty answer.
+func TestLongPollAcrossProcesses(t *testing.T) {
+	url, hub, alice, bob := pgtest.URL(t), newController(t), newController(t), newController(t)
+	one, two := newPost(t, url, hub, alice, bob), newPost(t, url, hub, alice, bob)
+	answers := make(chan wire.Polled, 1)
+	wait := func() {
+		go func() { answers <- two.poll(bob, `{"wait_ms":30000}`) }()
+		for two.board.Waiting() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	wait()
+	sent, start := one.send(alice, bob, envelopeFor(bob, 1)), time.Now()
+	got := <-answers
+	if len(got.Messages) != 1 || got.Messages[0].ID != sent.ID || time.Since(start) > 10*time.Second {
+		t.Errorf("%d messages after %v", len(got.Messages), time.Since(start))
+	}
+	two.ask(bob, "ack", `{"ids":[`+string(must(json.Marshal(sent.ID)))+`]}`)
+	wait()
+	two.board.Close()
+	if got := <-answers; got.Messages == nil || len(got.Messages) != 0 || got.WaitMS == nil || *got.WaitMS != 30000 {
+		t.Errorf("the end of a process answers %+v, want an empty page that echoes the wait", got)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Large envelopes come whole, one page each where they fill the budget.
+func TestLargePages(t *testing.T) {
+	alice, bob := newController(t), newController(t)
+	p := newPost(t, pgtest.URL(t), newController(t), alice, bob)
+	large, small := envelopeFor(bob, 4<<20-200), envelopeFor(bob, 10)
+	p.send(alice, bob, large)
+	p.send(alice, bob, small)
+	p.send(alice, bob, large[:len(large):len(large)])
+	var cursor int64
+	for i, want := range [][]byte{large, small, large} {
+		got := p.poll(bob, `{"after_id":`+string(must(json.Marshal(cursor)))+`}`)
+		if len(got.Messages) != 1 || !bytes.Equal(got.Messages[0].Envelope, want) {
+			t.Fatalf("page %d: %d messages", i, len(got.Messages))
+		}
+		cursor = got.Messages[0].ID
+	}
+}
+
+func TestMailboxFullOverHTTP(t *testing.T) {
+	alice, bob, on := newController(t), newController(t), usual()
+	on.Messages = 3
+	p := newPostOn(t, on, pgtest.URL(t), newController(t), alice, bob)
+	for range 3 {
+		p.send(alice, bob, envelopeFor(bob, 1))
+	}
+	body := must(json.Marshal(wire.Send{ToAID: bob.AID(), Envelope: envelopeFor(bob, 1)}))
+	if status, answer := p.ask(alice, "send", string(body)); status != 507 || read[wire.Problem](t, answer).Code != "mailbox_full" {
+		t.Errorf("a full mailbox: %d %s", status, answer)
+	}
+	if got := p.poll(bob, ""); len(got.Messages) != 3 {
+		t.Errorf("%d messages are left of 3 that were accepted", len(got.Messages))
+	}
+}
+
+// A sender without tokens is told so before its signature is looked at.
+func TestEmptyBucketComesFirst(t *testing.T) {
+	alice, bob, on := newController(t), newController(t), usual()
+	on.perMinute, on.burst = 1, 1
+	p := newPostOn(t, on, pgtest.URL(t), newController(t), alice, bob)
+	forged := func() int {
+		r := p.request(alice, "send", "{}")
+		r.Header.Set(wire.HeaderSig, strings.Repeat("A", 86))
+		status, _ := p.do(r)
+		return status
+	}
+	if status := forged(); status != 401 {
+		t.Errorf("a forged send before: %d, want 401", status)
+	}
+	p.send(alice, bob, envelopeFor(bob, 1)) // and the forged one took no token
+	if status := forged(); status != 429 {
+		t.Errorf("a forged send at an empty bucket: %d, want 429", status)
+	}
+}
