@@ -1,0 +1,128 @@
+// Package app puts one hub process together: the database, the rules, the
+// HTTP face and the loops behind them. main and the stories of e2e start hubs
+// the same way, through New and Run.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/anet-hub/anet/hub/internal/hubkey"
+	"github.com/anet-hub/anet/hub/internal/postgres"
+)
+
+// stopWithin is how long a graceful stop may take: polls are answered, loops
+// flush, connections close.
+const stopWithin = 8 * time.Second
+
+// App is one hub process, ready to run.
+type App struct {
+	cfg  Config
+	log  *slog.Logger
+	data *Database
+	hub  *hub
+	ln   net.Listener
+	srv  *http.Server
+}
+
+// New opens the database (starting a private one where none is configured),
+// brings its schema up to date, finds or makes the hub's identity, and binds
+// the listening address. Nothing is served before Run.
+func New(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.Registry) (*App, error) {
+	data, err := OpenDatabase(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{cfg: cfg, log: log, data: data}
+	if err := a.build(ctx, reg); err != nil {
+		return nil, errors.Join(err, data.Close(context.WithoutCancel(ctx)))
+	}
+	return a, nil
+}
+
+func (a *App) build(ctx context.Context, reg *prometheus.Registry) (err error) {
+	if err := postgres.Migrate(ctx, a.data.DirectURL(), a.log); err != nil {
+		return err
+	}
+	key, err := hubkey.Open(ctx, postgres.NewIdentity(a.data.DB.Pool, time.Now), time.Now(), a.log)
+	if err != nil {
+		return err
+	}
+	if a.hub, err = newHub(ctx, a.cfg, a.log, reg, a.data, key); err != nil {
+		return err
+	}
+	a.srv = server(a.hub.api, a.log)
+	if a.ln, err = net.Listen("tcp", a.cfg.Listen); err != nil {
+		return fmt.Errorf("listen on %s: %w (choose another address with --listen)", a.cfg.Listen, err)
+	}
+	return nil
+}
+
+// server has limits that end slow headers and idle connections, and none that
+// would end a long poll: bodies and answers get their deadlines where they are
+// read and written.
+func server(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// Addr is the address it listens on.
+func (a *App) Addr() string { return a.ln.Addr().String() }
+
+// AID is the hub's own id.
+func (a *App) AID() string { return a.hub.key.Current().AID() }
+
+// Run serves until ctx ends, then stops: waiting polls get an empty answer,
+// the loops write down what they hold, a private database is shut down.
+func (a *App) Run(ctx context.Context) error {
+	a.log.Info("hub is up", "listen", a.Addr(), "aid", a.AID(), "pid", os.Getpid())
+	loops, stopLoops := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopLoops()
+	g, gctx := errgroup.WithContext(loops)
+	for _, run := range a.hub.loops {
+		g.Go(func() error { return run(gctx) })
+	}
+	g.Go(func() error { return a.serve() })
+	select {
+	case <-ctx.Done():
+	case <-gctx.Done():
+	}
+	err := a.stop(ctx, stopLoops, g)
+	a.log.Info("hub is down")
+	return err
+}
+
+func (a *App) serve() error {
+	if err := a.srv.Serve(a.ln); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+// stop goes from the outside in: no new requests, no waiting polls, then the
+// loops, then the database.
+func (a *App) stop(ctx context.Context, stopLoops func(), g *errgroup.Group) error {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	defer cancel()
+	a.hub.endPolls()
+	shut := a.srv.Shutdown(bounded)
+	if shut != nil {
+		shut = errors.Join(shut, a.srv.Close())
+	}
+	stopLoops()
+	return errors.Join(g.Wait(), shut, a.data.Close(bounded))
+}

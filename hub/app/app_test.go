@@ -1,0 +1,158 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+
+	"github.com/anet-hub/anet/hub/pgtest"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// start runs a hub process on the database and stops it with the test.
+func start(t *testing.T, url string) *App {
+	t.Helper()
+	cfg := Defaults()
+	cfg.Listen, cfg.DatabaseURL = "127.0.0.1:0", url
+	a, err := New(t.Context(), cfg, quiet, prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the hub ends with %v", err)
+		}
+	})
+	return a
+}
+
+func get(t *testing.T, a *App, path string, v any) int {
+	t.Helper()
+	resp, err := http.Get("http://" + a.Addr() + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if v != nil {
+		if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return resp.StatusCode
+}
+
+// Processes that start at once on an empty database are one hub.
+func TestTwoProcessesAreOneHub(t *testing.T) {
+	url := pgtest.URL(t)
+	first, second := make(chan *App), make(chan *App)
+	for _, c := range []chan *App{first, second} {
+		go func() { c <- start(t, url) }()
+	}
+	a, b := <-first, <-second
+	if a.AID() != b.AID() {
+		t.Errorf("two identities on one database: %s and %s", a.AID(), b.AID())
+	}
+	for _, p := range []*App{a, b} {
+		if status := get(t, p, "/readyz", nil); status != http.StatusOK {
+			t.Errorf("readyz = %d", status)
+		}
+	}
+}
+
+// An operator rotates the key beside a hub that serves; the hub follows, and
+// the history it shows extends the one it showed.
+func TestRotationReachesRunningProcesses(t *testing.T) {
+	url := pgtest.URL(t)
+	a := start(t, url)
+	var before, after wire.Identity
+	get(t, a, "/hub/identity", &before)
+	cfg := Defaults()
+	cfg.DatabaseURL = url
+	op, err := NewOperator(t.Context(), cfg, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer op.Close(t.Context())
+	if v, err := op.Rotate(t.Context()); err != nil || v.Seq != 1 {
+		t.Fatalf("Rotate = %+v, %v", v, err)
+	}
+	get(t, a, "/readyz", nil) // asks the database, as a balancer does all the time
+	get(t, a, "/hub/identity", &after)
+	if rel, err := identity.Compare(after.KEL, before.KEL); err != nil || rel != identity.Extends || after.AID != before.AID {
+		t.Errorf("the history is %v of the former one, AID %s then %s (%v)", rel, before.AID, after.AID, err)
+	}
+}
+
+func TestFlagsVariablesAndFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "url")
+	if err := os.WriteFile(file, []byte("postgres://from-file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name string
+		args []string
+		env  map[string]string
+		want func(Config) bool
+	}{
+		{"defaults", nil, nil, func(c Config) bool { return c.MailTTL == 14*24*time.Hour && c.Envelope == 96<<20 }},
+		{"a flag", []string{"--relay-ttl", "1h"}, nil, func(c Config) bool { return c.MailTTL == time.Hour }},
+		{"a variable", nil, map[string]string{"ANET_HUB_RELAY_MAX_ENVELOPE": "1MiB"}, func(c Config) bool { return c.Envelope == 1<<20 }},
+		{"the flag wins over the variable", []string{"--register-burst=7"}, map[string]string{"ANET_HUB_REGISTER_BURST": "9"},
+			func(c Config) bool { return c.RegisterBurst == 7 }},
+		{"the URL from a file", []string{"--database-url-file", file}, nil, func(c Config) bool { return c.DatabaseURL == "postgres://from-file" }},
+		{"the URL from the environment", nil, map[string]string{EnvDatabaseURL: "postgres://env"}, func(c Config) bool { return c.DatabaseURL == "postgres://env" }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg, fs := Defaults(), pflag.NewFlagSet("serve", pflag.ContinueOnError)
+			cfg.ServeFlags(fs)
+			if err := fs.Parse(tt.args); err != nil {
+				t.Fatal(err)
+			}
+			if err := cfg.Complete(fs, func(k string) string { return tt.env[k] }); err != nil {
+				t.Fatal(err)
+			}
+			if !tt.want(cfg) {
+				t.Errorf("unexpected configuration %+v", cfg)
+			}
+		})
+	}
+}
+
+func TestBadSettingsAreNamed(t *testing.T) {
+	tests := []struct{ name, flag, value, want string }{
+		{"a size that is none", "relay-max-envelope", "much", "no size such as 48MiB"},
+		{"a negative size", "relay-max-envelope", "-1", "no size such as 48MiB"},
+		{"a proxy that is no range", "trusted-proxy", "proxy.example", "no address range"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg, fs := Defaults(), pflag.NewFlagSet("serve", pflag.ContinueOnError)
+			cfg.ServeFlags(fs)
+			err := fs.Set(tt.flag, tt.value)
+			if err == nil {
+				_, err = cfg.proxies()
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}

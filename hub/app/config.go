@@ -1,0 +1,197 @@
+package app
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
+
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// EnvDatabaseURL names the variable that may hold the database's URL. There is
+// no such flag: a password on a command line is everybody's to read.
+const EnvDatabaseURL = "ANET_HUB_DATABASE_URL"
+
+// Config is everything an operator can set. Zero values of the limits are not
+// meaningful; start from Defaults.
+type Config struct {
+	Listen    string
+	DataDir   string
+	PublicURL string
+
+	DatabaseURL        string // empty: a private PostgreSQL in DataDir
+	DatabaseURLFile    string
+	DatabaseDirectURL  string // for LISTEN and session locks when DatabaseURL leads through a pooler
+	DatabaseDirectFile string
+	PostgresBinDir     string
+	DatabaseConns      int
+
+	Envelope     Bytes // largest decoded envelope
+	SendRate     float64
+	SendBurst    int
+	MailMessages int64 // per mailbox
+	MailBytes    Bytes // per mailbox
+	MailTotal    Bytes // all mailboxes together
+	MailTTL      time.Duration
+	PollBudget   Bytes
+
+	RegisterRate  float64 // new identities per minute and address
+	RegisterBurst int
+	LookupRate    float64 // key look-ups of foreign agents per minute and address
+	LookupBurst   int
+
+	Memory         Bytes // bodies and answers in flight
+	TrustedProxies []string
+	P2PPeers       bool
+
+	LogLevel  string
+	LogFormat string
+}
+
+// Defaults are the reference's (wire 2, I.9) where it has them, so that no
+// node that behaves is refused.
+func Defaults() Config {
+	return Config{
+		Listen: "127.0.0.1:8088", DataDir: defaultDataDir(), DatabaseConns: 16,
+		Envelope: wire.MaxEnvelopeBytes, SendRate: 20, SendBurst: 200,
+		MailMessages: 5000, MailBytes: 1 << 30, MailTotal: 64 << 30, MailTTL: wire.MailLifetime, PollBudget: 48 << 20,
+		RegisterRate: 10, RegisterBurst: 20, LookupRate: 60, LookupBurst: 30,
+		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"},
+		LogLevel: "info", LogFormat: "json",
+	}
+}
+
+func defaultDataDir() string {
+	if os.Geteuid() == 0 {
+		return "/var/lib/anet-hub"
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
+		return filepath.Join(dir, "anet-hub")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "anet-hub-data"
+	}
+	return filepath.Join(home, ".local", "share", "anet-hub")
+}
+
+// DatabaseFlags adds the flags that find the database. Operator commands take
+// the same ones as serve, so that they meet the same hub.
+func (c *Config) DatabaseFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.DataDir, "data-dir", c.DataDir, "folder of this hub's data, its private PostgreSQL included")
+	fs.StringVar(&c.DatabaseURLFile, "database-url-file", "", "file with the URL of a PostgreSQL to use instead (or set "+EnvDatabaseURL+")")
+	fs.StringVar(&c.DatabaseDirectFile, "database-direct-url-file", "", "file with a URL past the connection pooler, for LISTEN and locks (or set ANET_HUB_DATABASE_DIRECT_URL)")
+	fs.StringVar(&c.DatabaseDirectURL, "database-direct-url", "", "the same without a password in it")
+	fs.StringVar(&c.PostgresBinDir, "postgres-bin-dir", "", "folder of PostgreSQL's programs (found by itself where empty)")
+	fs.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
+	fs.StringVar(&c.LogFormat, "log-format", c.LogFormat, "json or text")
+}
+
+// ServeFlags adds the flags of serve.
+func (c *Config) ServeFlags(fs *pflag.FlagSet) {
+	c.DatabaseFlags(fs)
+	fs.StringVar(&c.Listen, "listen", c.Listen, "address to serve on")
+	fs.StringVar(&c.PublicURL, "public-url", "", "this hub's address as others see it (from each request where empty)")
+	fs.IntVar(&c.DatabaseConns, "database-conns", c.DatabaseConns, "connections to the database at most")
+	fs.Var(&c.Envelope, "relay-max-envelope", "largest envelope")
+	fs.Float64Var(&c.SendRate, "relay-send-rate", c.SendRate, "sends a second for each sender")
+	fs.IntVar(&c.SendBurst, "relay-send-burst", c.SendBurst, "sends at once for each sender")
+	fs.Int64Var(&c.MailMessages, "relay-mailbox-messages", c.MailMessages, "messages waiting for one recipient")
+	fs.Var(&c.MailBytes, "relay-mailbox-bytes", "bytes waiting for one recipient")
+	fs.Var(&c.MailTotal, "relay-total-bytes", "bytes waiting in all mailboxes together")
+	fs.DurationVar(&c.MailTTL, "relay-ttl", c.MailTTL, "how long a message waits")
+	fs.Var(&c.PollBudget, "relay-poll-budget", "bytes of messages in one answer")
+	fs.Float64Var(&c.RegisterRate, "register-rate", c.RegisterRate, "new identities a minute from one address")
+	fs.IntVar(&c.RegisterBurst, "register-burst", c.RegisterBurst, "new identities at once from one address")
+	fs.Float64Var(&c.LookupRate, "keys-lookup-rate", c.LookupRate, "key look-ups of foreign agents a minute from one address")
+	fs.IntVar(&c.LookupBurst, "keys-lookup-burst", c.LookupBurst, "key look-ups of foreign agents at once from one address")
+	fs.Var(&c.Memory, "memory-budget", "bytes of request bodies and answers in flight")
+	fs.StringSliceVar(&c.TrustedProxies, "trusted-proxy", c.TrustedProxies, "address ranges whose X-Real-IP is believed")
+	fs.BoolVar(&c.P2PPeers, "p2p-peers", false, "serve GET /p2p/peers, which lists every published address")
+}
+
+// FromEnv sets every flag that the command line left alone from its variable:
+// --relay-ttl is ANET_HUB_RELAY_TTL.
+func FromEnv(fs *pflag.FlagSet, getenv func(string) string) error {
+	var failed error
+	fs.VisitAll(func(f *pflag.Flag) {
+		name := "ANET_HUB_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		v := getenv(name)
+		if f.Changed || v == "" || failed != nil {
+			return
+		}
+		if err := fs.Set(f.Name, v); err != nil {
+			failed = fmt.Errorf("%s: %w", name, err)
+		}
+	})
+	return failed
+}
+
+// databaseURLs reads the URLs from where they may stand.
+func (c *Config) databaseURLs(getenv func(string) string) error {
+	var err error
+	if c.DatabaseURL == "" {
+		c.DatabaseURL, err = secret(c.DatabaseURLFile, getenv(EnvDatabaseURL))
+	}
+	if err == nil && c.DatabaseDirectFile != "" {
+		c.DatabaseDirectURL, err = secret(c.DatabaseDirectFile, "")
+	}
+	return err
+}
+
+func secret(file, env string) (string, error) {
+	if file == "" {
+		return strings.TrimSpace(env), nil
+	}
+	b, err := os.ReadFile(file)
+	return strings.TrimSpace(string(b)), err
+}
+
+func (c *Config) proxies() ([]netip.Prefix, error) {
+	out := make([]netip.Prefix, 0, len(c.TrustedProxies))
+	for _, s := range c.TrustedProxies {
+		p, err := netip.ParsePrefix(s)
+		if addr, bad := netip.ParseAddr(s); err != nil && bad == nil {
+			p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--trusted-proxy %q is no address range such as 10.0.0.0/8", s)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// Bytes is a size that reads "48MiB".
+type Bytes int64
+
+// Set reads a size.
+func (b *Bytes) Set(s string) error {
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n == 0 || n > 1<<62 {
+		return fmt.Errorf("%q is no size such as 48MiB", s)
+	}
+	*b = Bytes(n)
+	return nil
+}
+
+// String writes a size.
+func (b *Bytes) String() string { return strings.ReplaceAll(humanize.IBytes(uint64(*b)), " ", "") }
+
+// Type names it in the help.
+func (b *Bytes) Type() string { return "size" }
+
+// Complete fills in what the command line left open: variables, the database's
+// URL from where it may stand.
+func (c *Config) Complete(fs *pflag.FlagSet, getenv func(string) string) error {
+	if err := FromEnv(fs, getenv); err != nil {
+		return err
+	}
+	return c.databaseURLs(getenv)
+}

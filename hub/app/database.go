@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/anet-hub/anet/hub/internal/embedpg"
+	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+// Database is the hub's database, and the private server behind it where this
+// process runs one.
+type Database struct {
+	DB      *postgres.DB
+	url     string
+	direct  string
+	private *embedpg.Server
+}
+
+// OpenDatabase connects to the configured database, or starts the private one
+// and becomes its owner.
+func OpenDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*Database, error) {
+	if cfg.DatabaseURL != "" {
+		return connect(ctx, cfg, &Database{url: cfg.DatabaseURL, direct: cfg.DatabaseDirectURL}, log)
+	}
+	dir, err := filepath.Abs(cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	pg, err := embedpg.Start(ctx, embedpg.Options{DataDir: dir, BinDir: cfg.PostgresBinDir, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, cfg, &Database{url: pg.URL(), private: pg}, log)
+}
+
+// AttachDatabase is OpenDatabase for a command beside the hub: a private server
+// that already runs is used as it is.
+func AttachDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*Database, error) {
+	if cfg.DatabaseURL != "" {
+		return OpenDatabase(ctx, cfg, log)
+	}
+	dir, err := filepath.Abs(cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	url, err := embedpg.Attach(dir)
+	if errs.Is(err, "database_not_running") {
+		return OpenDatabase(ctx, cfg, log)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, cfg, &Database{url: url}, log)
+}
+
+func connect(ctx context.Context, cfg Config, d *Database, log *slog.Logger) (_ *Database, err error) {
+	d.DB, err = postgres.Open(ctx, postgres.Options{
+		URL: d.url, DirectURL: d.direct, MaxConns: int32(cfg.DatabaseConns), Log: log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, d.stopPrivate(context.WithoutCancel(ctx)))
+	}
+	return d, nil
+}
+
+// DirectURL leads past a pooler, where one was configured.
+func (d *Database) DirectURL() string {
+	if d.direct != "" {
+		return d.direct
+	}
+	return d.url
+}
+
+// Close lets go of the database and stops a private server.
+func (d *Database) Close(ctx context.Context) error {
+	d.DB.Close()
+	return d.stopPrivate(ctx)
+}
+
+func (d *Database) stopPrivate(ctx context.Context) error {
+	if d.private == nil {
+		return nil
+	}
+	return d.private.Stop(ctx)
+}

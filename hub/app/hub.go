@@ -1,0 +1,91 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anet-hub/anet/hub/internal/admission"
+	"github.com/anet-hub/anet/hub/internal/budget"
+	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/httpapi"
+	"github.com/anet-hub/anet/hub/internal/hubkey"
+	"github.com/anet-hub/anet/hub/internal/liveness"
+	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/hub/internal/relay"
+	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/hub/internal/wake"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/version"
+)
+
+const (
+	// historyCache bounds replayed key histories in memory (wire 2, A.7).
+	historyCache = 64 << 20
+	// memberRate and memberBurst bound registrations of one known AID: far above
+	// what a node does, far below what would hurt.
+	memberRate, memberBurst = 60, 30
+)
+
+// hub is the rules of one process on their stores, with their loops.
+type hub struct {
+	api   *httpapi.API
+	key   *hubkey.Keeper
+	loops []func(context.Context) error
+
+	board *wake.Board
+}
+
+// endPolls answers the polls that wait: nothing new is coming from here.
+func (h *hub) endPolls() { h.board.Close() }
+
+func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.Registry, data *Database, key *hubkey.Keeper) (*hub, error) {
+	proxies, err := cfg.proxies()
+	if err != nil {
+		return nil, err
+	}
+	pool, now := data.DB.Pool, time.Now
+	proofs := postgres.NewReplay(pool, replay.BoundsFor(cfg.SendRate, cfg.SendBurst), now, log)
+	if err := proofs.Sweep(ctx); err != nil {
+		return nil, err
+	}
+	histories := identity.NewCache(historyCache)
+	agents := postgres.NewDirectory(pool, proofs)
+	mail := postgres.NewRelay(pool, proofs)
+	life := liveness.New(agents, log)
+	bus := postgres.NewBus(data.DB.Direct, pool)
+	board := wake.NewBoard(mail, bus, log)
+	memory := budget.New(int64(cfg.Memory))
+
+	rules := relay.New(relay.Deps{
+		Store: mail, Board: board, Seen: life, Now: now, Log: log, Metrics: reg,
+		Senders: admission.NewLimiter(cfg.SendRate*60, cfg.SendBurst, "send_rate", now),
+		Limits:  cfg.mailLimits(),
+	})
+	registerMetrics(reg, pool, memory)
+	api := httpapi.New(httpapi.Deps{
+		Signers: agents, Key: key, Replays: histories, Budget: memory,
+		Checks: []httpapi.Check{
+			{Name: "database", Ask: pool.Ping},
+			{Name: "identity", Ask: key.Ready},
+		},
+		TrustedProxies: proxies, PublicURL: cfg.PublicURL, Version: version.String(),
+		Log: log, Metrics: reg, Gather: reg, Now: now,
+	}, &httpapi.Directory{
+		Rules:     directory.New(agents, life, histories.Replay, now),
+		Strangers: admission.NewLimiter(cfg.RegisterRate, cfg.RegisterBurst, "register_rate", now),
+		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate", now),
+		P2PPeers:  cfg.P2PPeers,
+	}, &httpapi.Mail{Relay: rules})
+	return &hub{api: api, key: key, board: board,
+		loops: []func(context.Context) error{key.Run, proofs.Run, life.Run, board.Run, rules.Run}}, nil
+}
+
+func (c *Config) mailLimits() relay.Limits {
+	return relay.Limits{
+		Envelope: int64(c.Envelope), Messages: c.MailMessages, Bytes: int64(c.MailBytes),
+		Total: int64(c.MailTotal), PollBudget: int64(c.PollBudget), TTL: c.MailTTL,
+	}
+}

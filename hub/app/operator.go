@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/hubkey"
+	"github.com/anet-hub/anet/hub/internal/postgres"
+)
+
+// Operator is what an operator command works with: the hub's database, without
+// a hub around it. It works beside processes that serve.
+type Operator struct {
+	data *Database
+	key  *hubkey.Keeper
+}
+
+// NewOperator finds the database the way serve does. A private PostgreSQL that
+// runs is used as it is; one that does not is started for the command.
+func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
+	data, err := AttachDatabase(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	op := &Operator{data: data}
+	if err := op.open(ctx, log); err != nil {
+		return nil, errors.Join(err, data.Close(context.WithoutCancel(ctx)))
+	}
+	return op, nil
+}
+
+func (o *Operator) open(ctx context.Context, log *slog.Logger) (err error) {
+	if err := postgres.Migrate(ctx, o.data.DirectURL(), log); err != nil {
+		return err
+	}
+	o.key, err = hubkey.Open(ctx, postgres.NewIdentity(o.data.DB.Pool, time.Now), time.Now(), log)
+	return err
+}
+
+// Close lets go of the database.
+func (o *Operator) Close(ctx context.Context) error { return o.data.Close(ctx) }
+
+// IdentityView is what the identity commands print.
+type IdentityView struct {
+	AID string `json:"aid"`
+	Seq uint64 `json:"seq"` // the key state that signs
+	KEL []byte `json:"kel"`
+}
+
+// Identity shows the hub's identity.
+func (o *Operator) Identity(context.Context) (IdentityView, error) {
+	c := o.key.Current()
+	return IdentityView{AID: c.AID(), Seq: c.Seq(), KEL: c.KEL()}, nil
+}
+
+// Rotate replaces the signing key.
+func (o *Operator) Rotate(ctx context.Context) (IdentityView, error) {
+	if _, err := o.key.Rotate(ctx, time.Now()); err != nil {
+		return IdentityView{}, err
+	}
+	return o.Identity(ctx)
+}
