@@ -49,7 +49,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-func newController(t *testing.T) *identity.Controller {
+func newController(t testing.TB) *identity.Controller {
 	t.Helper()
 	c, err := identity.NewController(deterministic{}, testNow)
 	if err != nil {

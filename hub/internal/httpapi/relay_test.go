@@ -31,7 +31,7 @@ import (
 
 // post is one hub process that serves mailboxes over HTTP.
 type post struct {
-	t      *testing.T
+	t      testing.TB
 	hub    *identity.Controller
 	agents map[string]*identity.Controller
 	board  *wake.Board
@@ -54,13 +54,13 @@ func usual() terms {
 	}, 20 * 60, 200}
 }
 
-func newPost(t *testing.T, url string, hub *identity.Controller, agents ...*identity.Controller) *post {
+func newPost(t testing.TB, url string, hub *identity.Controller, agents ...*identity.Controller) *post {
 	t.Helper()
 	return newPostOn(t, usual(), url, hub, agents...)
 }
 
 // newPostOn starts a process on the database. The agents are registered there.
-func newPostOn(t *testing.T, on terms, url string, hub *identity.Controller, agents ...*identity.Controller) *post {
+func newPostOn(t testing.TB, on terms, url string, hub *identity.Controller, agents ...*identity.Controller) *post {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 8})
@@ -129,7 +129,7 @@ func (p *post) request(as *identity.Controller, action, body string) *http.Reque
 
 func (p *post) do(r *http.Request) (int, string) {
 	p.t.Helper()
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := p.srv.Client().Do(r)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func (p *post) poll(as *identity.Controller, body string) wire.Polled {
 	return read[wire.Polled](p.t, answer)
 }
 
-func read[T any](t *testing.T, answer string) (v T) {
+func read[T any](t testing.TB, answer string) (v T) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(answer))
 	d.DisallowUnknownFields()

@@ -49,12 +49,12 @@ var enqueueSQL = once(`,
 func (s *Relay) Enqueue(ctx context.Context, p replay.Proof, m relay.Mail, l relay.Limits) (relay.Queued, error) {
 	var id *int64
 	var seen *time.Time
-	err := s.replay.using(ctx, s.pool, enqueueSQL, p, func(sql string, args pgx.NamedArgs) (fresh bool, err error) {
+	err := s.replay.using(ctx, s.pool, enqueueSQL, p, func(sql named, args pgx.NamedArgs) (fresh bool, err error) {
 		maps.Copy(args, pgx.NamedArgs{
 			"to": m.To, "envelope": m.Envelope, "size": int64(len(m.Envelope)), "now": m.At,
 			"clock": m.At.UnixMicro(), "max_count": l.Messages, "max_bytes": l.Bytes,
 		})
-		err = s.pool.QueryRow(ctx, sql, args).Scan(&fresh, &id, &seen)
+		err = s.pool.QueryRow(ctx, sql.sql, sql.bind(args)...).Scan(&fresh, &id, &seen)
 		return fresh, err
 	})
 	switch {
@@ -109,9 +109,9 @@ func (s *Relay) Look(ctx context.Context, l relay.Look) ([]relay.Message, error)
 
 // Poll uses up the proof and looks.
 func (s *Relay) Poll(ctx context.Context, p replay.Proof, l relay.Look) (found []relay.Message, err error) {
-	err = s.replay.using(ctx, s.pool, pollSQL, p, func(sql string, args pgx.NamedArgs) (fresh bool, err error) {
+	err = s.replay.using(ctx, s.pool, pollSQL, p, func(sql named, args pgx.NamedArgs) (fresh bool, err error) {
 		maps.Copy(args, lookArgs(l))
-		rows, err := s.pool.Query(ctx, sql, args)
+		rows, err := s.pool.Query(ctx, sql.sql, sql.bind(args)...)
 		if err != nil {
 			return false, err
 		}
@@ -167,9 +167,9 @@ var ackSQL = once(`,
 
 // Ack deletes messages of the signer's own mailbox.
 func (s *Relay) Ack(ctx context.Context, p replay.Proof, ids []int64) (n, bytes int64, err error) {
-	err = s.replay.using(ctx, s.pool, ackSQL, p, func(sql string, args pgx.NamedArgs) (fresh bool, err error) {
+	err = s.replay.using(ctx, s.pool, ackSQL, p, func(sql named, args pgx.NamedArgs) (fresh bool, err error) {
 		args["aid"], args["ids"] = p.AID, ids
-		err = s.pool.QueryRow(ctx, sql, args).Scan(&fresh, &n, &bytes)
+		err = s.pool.QueryRow(ctx, sql.sql, sql.bind(args)...).Scan(&fresh, &n, &bytes)
 		return fresh, err
 	})
 	if err != nil {

@@ -36,7 +36,7 @@ func NewReplay(pool *pgxpool.Pool, b replay.Bounds, now func() time.Time, log *s
 // statement is SQL that begins by using up a proof. Its first table, once, has
 // a row, or none when the proof is no good; refused tells why. What hangs its
 // effect on that row needs one round trip for both.
-type statement struct{ usual, ahead string }
+type statement struct{ usual, ahead named }
 
 // once makes a statement of what follows the table once. A proof dated further
 // ahead than accept_from covers is written down durably as well: that has a
@@ -51,10 +51,10 @@ func once(rest string) statement {
 	const ahead = `,
 	ahead AS (
 		INSERT INTO replay_ahead (key, expires_at) SELECT key, @replay_expires FROM once)`
-	return statement{first + rest, first + ahead + rest}
+	return statement{compile(first + rest), compile(first + ahead + rest)}
 }
 
-func (s statement) text(ahead bool) string {
+func (s statement) pick(ahead bool) named {
 	if ahead {
 		return s.ahead
 	}
@@ -107,8 +107,8 @@ type querier interface {
 }
 
 func (r *Replay) use(ctx context.Context, q querier, s statement, p replay.Proof) error {
-	return r.using(ctx, q, s, p, func(sql string, args pgx.NamedArgs) (bool, error) {
-		tag, err := q.Exec(ctx, sql, args)
+	return r.using(ctx, q, s, p, func(sql named, args pgx.NamedArgs) (bool, error) {
+		tag, err := q.Exec(ctx, sql.sql, sql.bind(args)...)
 		return tag.RowsAffected() == 1, err
 	})
 }
@@ -116,12 +116,12 @@ func (r *Replay) use(ctx context.Context, q querier, s statement, p replay.Proof
 // using is the frame around a statement that uses up a proof: run runs it and
 // says whether once had its row.
 func (r *Replay) using(ctx context.Context, q querier, s statement, p replay.Proof,
-	run func(sql string, args pgx.NamedArgs) (fresh bool, err error)) error {
+	run func(sql named, args pgx.NamedArgs) (fresh bool, err error)) error {
 	now := r.now()
 	if err := r.census.Admit(p.AID, now); err != nil {
 		return err
 	}
-	fresh, err := run(s.text(p.Ahead(now)), onceArgs(p))
+	fresh, err := run(s.pick(p.Ahead(now)), onceArgs(p))
 	if err != nil {
 		return fmt.Errorf("use up a signed request: %w", err)
 	}
