@@ -105,17 +105,30 @@ func (b *box) ring() {
 
 // Line is one node's way to the hub.
 type Line struct {
-	hub *Hub
-	aid string
+	hub    *Hub
+	aid    string
+	breaks string // the kind of request from which on nothing gets through
+	broken bool
 }
 
 // Line connects a node; Open gives it a mailbox.
 func (h *Hub) Line(aid string) *Line { return &Line{hub: h, aid: aid} }
 
-// enter notes the attempt and fails while the hub is down. The caller holds
-// the lock.
+// Break cuts the line at the next request of a kind: what a process that is
+// killed in this moment does not get to do.
+func (l *Line) Break(at string) {
+	l.hub.mu.Lock()
+	defer l.hub.mu.Unlock()
+	l.breaks = at
+}
+
+// enter notes the attempt and fails while the hub is down or the line broken.
+// The caller holds the lock.
 func (l *Line) enter(what string) error {
 	l.hub.log = append(l.hub.log, Attempt{At: time.Now(), What: what, AID: l.aid})
+	if l.broken = l.broken || what == l.breaks; l.broken {
+		return errs.New(errs.Unavailable, "line_broken", "the line to the hub is broken")
+	}
 	return l.hub.down
 }
 

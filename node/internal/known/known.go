@@ -55,16 +55,17 @@ func NewBook() *Book {
 // Replay is identity.Replay, from memory where it can be.
 func (b *Book) Replay(kel []byte) (*identity.History, error) { return b.replays.Replay(kel) }
 
-// Of finds an agent's identity, stored or remembered.
-func (b *Book) Of(tx *journal.Tx, aid string) (id Identity, stored bool, err error) {
+// Of finds an agent's identity, stored or remembered; an empty one when it is
+// not known.
+func (b *Book) Of(tx *journal.Tx, aid string) (Identity, error) {
 	p, found, err := tx.Peer(aid)
 	if err != nil || found {
-		return Identity{p.KEL, p.Keys}, found, err
+		return Identity{p.KEL, p.Keys}, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	id, _ = b.recent.Get(aid)
-	return id, false, nil
+	id, _ := b.recent.Get(aid)
+	return id, nil
 }
 
 // KELFork is the reason of a history that contradicts the one known.
@@ -120,42 +121,43 @@ func (b *Book) Keep(tx *journal.Tx, aid string, id Identity, belongs bool) error
 	if err != nil {
 		return err
 	}
-	if found || belongs {
-		return keep(tx, p, found, id)
+	if !found && !belongs {
+		b.remember(aid, id)
+		return nil
 	}
-	b.remember(aid, id)
-	return nil
-}
-
-// keep never exchanges a history for anything but its own continuation, even if
-// another message was taken in since this one was judged.
-func keep(tx *journal.Tx, p journal.Peer, found bool, id Identity) error {
-	if found {
-		relation, err := identity.Compare(id.KEL, p.KEL)
-		if err != nil || relation == identity.Forked {
-			return err
-		}
-		if relation == identity.Shorter {
-			id.KEL = p.KEL
-		}
-		if string(id.KEL) == string(p.KEL) && string(id.Keys) == string(p.Keys) {
-			return nil
-		}
+	merged := merge(Identity{p.KEL, p.Keys}, id)
+	if found && string(merged.KEL) == string(p.KEL) && string(merged.Keys) == string(p.Keys) {
+		return nil
 	}
-	p.KEL = id.KEL
-	if id.Keys != nil {
-		p.Keys = id.Keys
-	}
+	p.AID, p.KEL, p.Keys = aid, merged.KEL, merged.Keys
 	return tx.PutPeer(p)
 }
 
-func (b *Book) remember(aid string, id Identity) {
-	if len(id.KEL)+len(id.Keys) > strangerBytes {
-		return
+// merge never exchanges a history for anything but its own continuation, even
+// if another message was taken in since this one was judged.
+func merge(old, id Identity) Identity {
+	if len(old.KEL) == 0 {
+		return id
 	}
+	if id.Keys == nil {
+		id.Keys = old.Keys
+	}
+	switch relation, err := identity.Compare(id.KEL, old.KEL); {
+	case err != nil || relation == identity.Forked:
+		return old
+	case relation == identity.Shorter:
+		id.KEL = old.KEL
+	}
+	return id
+}
+
+func (b *Book) remember(aid string, id Identity) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.recent.Add(aid, id)
+	old, _ := b.recent.Get(aid)
+	if id = merge(old, id); len(id.KEL)+len(id.Keys) <= strangerBytes {
+		b.recent.Add(aid, id)
+	}
 }
 
 // Key is the key to seal to for the agent, from a key set that still holds

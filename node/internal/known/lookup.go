@@ -32,13 +32,12 @@ const recheckWait = 3 * time.Second
 // it is old or does not do. Failing to refresh one that does is no failure. What
 // was found is stored when it belongs there: for the provider of an own task.
 func (f Finder) Find(ctx context.Context, aid string, belongs bool) (Identity, error) {
-	p, err := f.stored(ctx, aid)
+	old, checked, err := f.present(ctx, aid)
 	if err != nil {
 		return Identity{}, err
 	}
-	old := Identity{p.KEL, p.Keys}
 	_, unusable := f.Book.Key(aid, old, f.Now())
-	if unusable == nil && f.Now().Sub(p.Checked) < Recheck {
+	if unusable == nil && f.Now().Sub(checked) < Recheck {
 		return old, nil
 	}
 	if unusable == nil {
@@ -56,9 +55,18 @@ func (f Finder) Find(ctx context.Context, aid string, belongs bool) (Identity, e
 	return found, f.store(ctx, aid, found, belongs)
 }
 
-func (f Finder) stored(ctx context.Context, aid string) (p journal.Peer, err error) {
-	err = f.Journal.Read(ctx, func(tx *journal.Tx) error { p, _, err = tx.Peer(aid); return err })
-	return p, err
+// present is what is known, and when the hub was asked for it.
+func (f Finder) present(ctx context.Context, aid string) (id Identity, checked time.Time, err error) {
+	err = f.Journal.Read(ctx, func(tx *journal.Tx) error {
+		p, _, err := tx.Peer(aid)
+		if err != nil {
+			return err
+		}
+		checked = p.Checked
+		id, err = f.Book.Of(tx, aid)
+		return err
+	})
+	return id, checked, err
 }
 
 // lookUp asks the hub and takes only what proves itself: a history of exactly

@@ -114,7 +114,7 @@ func (o *Opener) authenticate(tx *journal.Tx, m *Mail) error {
 	if err != nil {
 		return err
 	}
-	id, _, err := o.Book.Of(tx, m.From)
+	id, err := o.Book.Of(tx, m.From)
 	if err != nil {
 		return err
 	}

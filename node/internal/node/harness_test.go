@@ -79,7 +79,35 @@ func (w *world) node(name string, options ...option) *running {
 	w.must(err)
 	_, err = keyring.Init(folder, time.Now())
 	w.must(err)
+	w.must(folder.Write("journal.db", emptyJournal))
 	return w.start(dir, options...)
+}
+
+// emptyJournal is a journal with its tables: making them anew for every node
+// would take most of the time of these tests.
+var emptyJournal []byte
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "journal")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		emptyJournal, err = makeJournal(filepath.Join(dir, "journal.db"))
+	}
+	if err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
+func makeJournal(path string) ([]byte, error) {
+	j, err := journal.Open(context.Background(), path, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }
 
 // start runs a node on a folder that has one.
