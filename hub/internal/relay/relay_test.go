@@ -86,6 +86,7 @@ func TestSend(t *testing.T) {
 	}{
 		{"to a registered agent", "bob", sealed("bob", 10), ""},
 		{"to nobody in particular", "", sealed("bob", 10), "invalid missing_field"},
+		{"to a name with a zero byte", "b\x00b", sealed("b\x00b", 10), "invalid zero_byte"},
 		{"without an envelope", "bob", nil, "invalid missing_field"},
 		{"at the limit of an envelope", "bob", sealed("bob", 1000-len(sealed("bob", 256))+256), ""},
 		{"one byte beyond", "bob", make([]byte, 1001), "too_large envelope_too_large"},

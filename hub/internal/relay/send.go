@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/replay"
@@ -54,6 +55,8 @@ func (r *Relay) acceptable(m Mail) error {
 	switch size := int64(len(m.Envelope)); {
 	case m.To == "":
 		return errs.New(errs.Invalid, "missing_field", "to_aid is missing").In("to_aid")
+	case strings.ContainsRune(m.To, 0): // which no text in the database can hold
+		return errs.New(errs.Invalid, "zero_byte", "to_aid holds a zero byte").In("to_aid")
 	case size == 0:
 		return errs.New(errs.Invalid, "missing_field", "envelope is missing").In("envelope")
 	case size > r.Limits.Envelope:
