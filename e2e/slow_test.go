@@ -1,0 +1,153 @@
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anet-hub/anet/e2e/stage"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+const (
+	slowHeaders, slowBodies = 1000, 200
+	headerLimit, bodyLimit  = 10 * time.Second, 20 * time.Second
+)
+
+// D18: connections that drip hold neither the hub nor its file descriptors.
+func TestSlowConnectionsHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	hub := stage.StartHub(t, stage.HubConfig{})
+	agent := stage.NewAgent(t, hub.Hub)
+	agent.Register()
+	before := openFiles(t, hub.PID())
+
+	var d drippers
+	start := time.Now()
+	for range slowHeaders {
+		d.drip(t, hub.Hub, "GET /healthz HTTP/1.1\r\nHost: ", 'x', 5*time.Second)
+	}
+	for range slowBodies {
+		d.drip(t, hub.Hub, "POST /agents/keys:lookup HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", ' ', time.Second)
+	}
+	if open := openFiles(t, hub.PID()); open < before+(slowHeaders+slowBodies)*9/10 {
+		t.Errorf("the hub has %d files open, %d before: the slow connections did not arrive", open, before)
+	}
+	slowest := answers(t, agent, func() bool { return d.open.Load() > 0 })
+	if slowest > time.Second {
+		t.Errorf("meanwhile an answer took %s, want at most 1 s", slowest)
+	}
+	d.wait.Wait()
+	t.Logf("all were closed after %s; the slowest answer meanwhile took %s", time.Since(start), slowest)
+	for name, limit := range map[string]time.Duration{"header": headerLimit, "body": bodyLimit} {
+		longest := d.longest(name == "body")
+		if longest > limit+5*time.Second {
+			t.Errorf("a slow %s was closed after %s, want %s", name, longest, limit)
+		}
+	}
+	stage.Until(t, time.Minute, "the file descriptors are back to where they began", func() bool {
+		return openFiles(t, hub.PID()) <= before+10
+	})
+}
+
+// answers asks for the hub's health and polls until the slow ones are gone, and
+// gives the longest time an answer took.
+func answers(t *testing.T, agent *stage.Agent, busy func() bool) (slowest time.Duration) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); busy(); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the slow connections are still open")
+		}
+		start := time.Now()
+		if a := agent.Hub.Get(t, "/healthz"); a.Status != 200 {
+			t.Errorf("/healthz: %s", a)
+		}
+		slowest = max(slowest, time.Since(start))
+		start = time.Now()
+		agent.Poll(wire.Poll{})
+		slowest = max(slowest, time.Since(start))
+	}
+	return slowest
+}
+
+// drippers are connections that send a byte from time to time until they are
+// closed from the other side.
+type drippers struct {
+	wait sync.WaitGroup
+	open atomic.Int64
+
+	mu   sync.Mutex
+	took [2][]time.Duration // of headers, of bodies
+}
+
+func (d *drippers) drip(t *testing.T, h *stage.Hub, begin string, next byte, every time.Duration) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
+	stage.Must(t, err)
+	_, err = conn.Write([]byte(begin))
+	stage.Must(t, err)
+	start, closed := time.Now(), make(chan struct{})
+	d.open.Add(1)
+	d.wait.Go(func() {
+		defer conn.Close()
+		defer d.open.Add(-1)
+		drips := time.NewTicker(every)
+		defer drips.Stop()
+		go awaitClose(conn, closed)
+		for {
+			select {
+			case <-drips.C:
+				_, _ = conn.Write([]byte{next})
+			case <-closed:
+				d.record(strings.HasPrefix(begin, "POST"), time.Since(start))
+				return
+			case <-time.After(time.Minute):
+				return
+			}
+		}
+	})
+}
+
+// awaitClose reads until the hub has closed the connection.
+func awaitClose(conn net.Conn, closed chan struct{}) {
+	defer close(closed)
+	buf := make([]byte, 4096)
+	for {
+		if _, err := conn.Read(buf); err != nil {
+			return
+		}
+	}
+}
+
+func (d *drippers) record(body bool, took time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := 0
+	if body {
+		i = 1
+	}
+	d.took[i] = append(d.took[i], took)
+}
+
+func (d *drippers) longest(body bool) (longest time.Duration) {
+	i := 0
+	if body {
+		i = 1
+	}
+	for _, took := range d.took[i] {
+		longest = max(longest, took)
+	}
+	return longest
+}
+
+func openFiles(t *testing.T, pid int) int {
+	t.Helper()
+	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	stage.Must(t, err)
+	return len(files)
+}

@@ -1,0 +1,92 @@
+// Package stage puts real hubs, nodes and programs on a stage for the stories
+// of e2e: the binaries of this repository, started as people start them, with
+// folders, ports and logs of their own.
+//
+// The one rule: whatever a story starts ends with it, by its process id, also
+// when the story fails. Nobody sleeps for luck: a story waits for a condition
+// with a deadline (Until), and a log is shown only when the story failed.
+package stage
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Patience is how long a condition may take on a busy machine that runs other
+// tests beside this one. A story that has a tighter promise to hold measures
+// it by itself.
+const Patience = 30 * time.Second
+
+// Main runs the stories of a package and removes what they shared.
+func Main(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+// Until waits for a condition. What it waits for is said in words: they are
+// all that is left when it does not come.
+func Until(t testing.TB, within time.Duration, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(within); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", within, what)
+		}
+	}
+}
+
+// Dir is a folder that goes with the story. Unlike t.TempDir it is short, for
+// the sockets in it, and others may pass through: started as root, a hub runs
+// its database as somebody else.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "anet-e2e-")
+	Must(t, err)
+	Must(t, os.Chmod(dir, 0o711))
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("what a story left behind: %v", err)
+		}
+	})
+	return dir
+}
+
+// Must ends the story on an error that is none of its business.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// FreePort is a port nobody listens on. It lies below those the system gives
+// to outgoing connections, so that it is still free when a killed hub comes
+// back to it.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	for range 100 {
+		port := 15000 + rand.IntN(15000)
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			ln.Close()
+			return port
+		}
+	}
+	t.Fatal("no free port")
+	return 0
+}
+
+// Write puts a file into the folder of a story.
+func Write(t testing.TB, path, content string) string {
+	t.Helper()
+	Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	Must(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
