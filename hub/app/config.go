@@ -43,8 +43,6 @@ type Config struct {
 
 	RegisterRate  float64 // new identities per minute and address
 	RegisterBurst int
-	LookupRate    float64 // key look-ups of foreign agents per minute and address
-	LookupBurst   int
 
 	Memory         Bytes // bodies and answers in flight
 	TrustedProxies []string
@@ -61,7 +59,7 @@ func Defaults() Config {
 		Listen: "127.0.0.1:8088", DataDir: defaultDataDir(), DatabaseConns: 16,
 		Envelope: wire.MaxEnvelopeBytes, SendRate: 20, SendBurst: 200,
 		MailMessages: 5000, MailBytes: 1 << 30, MailTotal: 64 << 30, MailTTL: wire.MailLifetime, PollBudget: 48 << 20,
-		RegisterRate: 10, RegisterBurst: 20, LookupRate: 60, LookupBurst: 30,
+		RegisterRate: 10, RegisterBurst: 20,
 		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"},
 		LogLevel: "info", LogFormat: "json",
 	}
@@ -109,8 +107,6 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.Var(&c.PollBudget, "relay-poll-budget", "bytes of messages in one answer")
 	fs.Float64Var(&c.RegisterRate, "register-rate", c.RegisterRate, "new identities a minute from one address")
 	fs.IntVar(&c.RegisterBurst, "register-burst", c.RegisterBurst, "new identities at once from one address")
-	fs.Float64Var(&c.LookupRate, "keys-lookup-rate", c.LookupRate, "key look-ups of foreign agents a minute from one address")
-	fs.IntVar(&c.LookupBurst, "keys-lookup-burst", c.LookupBurst, "key look-ups of foreign agents at once from one address")
 	fs.Var(&c.Memory, "memory-budget", "bytes of request bodies and answers in flight")
 	fs.StringSliceVar(&c.TrustedProxies, "trusted-proxy", c.TrustedProxies, "address ranges whose X-Real-IP is believed")
 	fs.BoolVar(&c.P2PPeers, "p2p-peers", false, "serve GET /p2p/peers, which lists every published address")
