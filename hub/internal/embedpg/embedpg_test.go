@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestStartMakesAPrivateServer(t *testing.T) {
+	t.Parallel()
 	s := start(t, dataDir(t))
 	for setting, want := range map[string]string{
 		"listen_addresses": "", "server_encoding": "UTF8", "lc_collate": "C", "data_checksums": "on",
@@ -50,6 +51,7 @@ func TestStartMakesAPrivateServer(t *testing.T) {
 }
 
 func TestFolderHasOneOwner(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	s := start(t, dir)
 	_, err := Start(t.Context(), Options{DataDir: dir})
@@ -66,6 +68,7 @@ func TestFolderHasOneOwner(t *testing.T) {
 }
 
 func TestWhatWasStoredIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	s := start(t, dir)
 	run(t, s, `CREATE TABLE kept AS SELECT 42 AS n`)
@@ -75,6 +78,7 @@ func TestWhatWasStoredIsThereAfterARestart(t *testing.T) {
 }
 
 func TestServerIsStartedAgainAfterItWasKilled(t *testing.T) {
+	t.Parallel()
 	s := start(t, dataDir(t))
 	run(t, s, `CREATE TABLE kept AS SELECT 42 AS n`)
 	before := pid(t, s)
@@ -93,6 +97,7 @@ func TestServerIsStartedAgainAfterItWasKilled(t *testing.T) {
 }
 
 func TestServerOfAKilledOwnerIsAdopted(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	kill, url := owner(t, dir)
 	before := postmasterOf(t, dir).pid
@@ -108,6 +113,7 @@ func TestServerOfAKilledOwnerIsAdopted(t *testing.T) {
 }
 
 func TestOwnerAndServerKilledTogether(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	kill, _ := owner(t, dir)
 	server := postmasterOf(t, dir).pid
@@ -119,6 +125,7 @@ func TestOwnerAndServerKilledTogether(t *testing.T) {
 }
 
 func TestKillWhileTheClusterIsMade(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), ownerFolder+"="+dir)
@@ -135,6 +142,7 @@ func TestKillWhileTheClusterIsMade(t *testing.T) {
 }
 
 func TestLongPathGetsAShortSocket(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(dataDir(t), strings.Repeat("long/", 30), "with space, comma")
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
@@ -148,6 +156,7 @@ func TestLongPathGetsAShortSocket(t *testing.T) {
 }
 
 func TestPidFileOfAnotherProcessIsNoServer(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	stop(t, start(t, dir))
 	stranger := fmt.Sprintf("%d\n%s\n1\n5432\n/tmp\n\n1 1\nready\n", os.Getpid(), dir)
