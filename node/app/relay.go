@@ -15,9 +15,9 @@ type relay struct {
 	home *home.Home
 }
 
-// Poll waits while the node has no hub, or has left it.
+// Poll waits while the node has no hub, has left it, or is about to register.
 func (r relay) Poll(ctx context.Context, p wire.Poll) (wire.Polled, error) {
-	if err := r.home.Member(ctx); err != nil {
+	if err := r.home.Ready(ctx); err != nil {
 		return wire.Polled{}, err
 	}
 	return r.hub.Poll(ctx, p)

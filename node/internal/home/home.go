@@ -53,6 +53,9 @@ type Home struct {
 
 	registering sync.Mutex // one at a time: a late answer must not undo a newer one
 
+	tried     chan struct{} // closed by the first attempt that ended
+	triedOnce sync.Once
+
 	mu     sync.Mutex // guards what follows, and Pin and Config
 	left   bool
 	back   chan struct{} // closed when left turns false
@@ -68,7 +71,10 @@ const leftFile = "hub.left"
 // New reads how the node parted from its hub.
 func New(p Parts) (*Home, error) {
 	left, err := p.Dir.Exists(leftFile)
-	return &Home{Parts: p, poke: make(chan struct{}, 1), left: left, back: make(chan struct{})}, err
+	return &Home{
+		Parts: p, poke: make(chan struct{}, 1), tried: make(chan struct{}),
+		left: left, back: make(chan struct{}),
+	}, err
 }
 
 // notJoined is the failure of everything that needs a hub.
@@ -80,6 +86,13 @@ func notJoined() *errs.Error {
 func (h *Home) Poke() {
 	select {
 	case h.poke <- struct{}{}:
+	default:
+	}
+}
+
+func (h *Home) answerPoke() {
+	select {
+	case <-h.poke:
 	default:
 	}
 }
@@ -101,6 +114,20 @@ func (h *Home) Member(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// Ready waits until the node may use its hub: a member, and with a first
+// registration tried, since a hub answers nobody it has not met.
+func (h *Home) Ready(ctx context.Context) error {
+	if err := h.Member(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-h.tried:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Present is the configuration of the moment. Only commands change it, the file
@@ -136,6 +163,7 @@ func (h *Home) Run(ctx context.Context) error {
 	}
 	failures := 0
 	for h.Member(ctx) == nil {
+		h.answerPoke() // by the registration that follows
 		err := h.attempt(ctx, "")
 		wait := h.nextKeys()
 		if err != nil && ctx.Err() == nil {
@@ -187,6 +215,7 @@ func (h *Home) attempt(ctx context.Context, invite string) error {
 	h.registering.Lock()
 	defer h.registering.Unlock()
 	report, err := h.register(ctx, invite)
+	h.triedOnce.Do(func() { close(h.tried) })
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err != nil {
@@ -197,6 +226,9 @@ func (h *Home) attempt(ctx context.Context, invite string) error {
 		return err
 	}
 	h.Log.Info("home: registered", "hub", h.Pin.URL, "capabilities", len(report.Listed), "keys", report.KeysStatus, "card", report.CardStatus)
+	if report.CardProblem != nil && h.report.CardProblem == nil {
+		h.Log.Warn("home: listed without a card", "error", report.CardProblem)
+	}
 	h.report, h.at, h.err = report, h.Now(), nil
 	return nil
 }

@@ -1,0 +1,218 @@
+package home
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/config"
+	"github.com/anet-hub/anet/node/internal/datadir"
+	"github.com/anet-hub/anet/node/internal/hubclient"
+	"github.com/anet-hub/anet/node/internal/keyring"
+	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/node/internal/provider"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// hub lists one node.
+type hub struct {
+	mu     sync.Mutex
+	fails  error
+	bodies []wire.Register
+	gone   bool
+}
+
+func (h *hub) set(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
+
+func (h *hub) Hub() string { return "https://hub.example.org" }
+
+func (h *hub) Meet(_ context.Context, p hubclient.Pin) (hubclient.Pin, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return p, h.fails
+}
+
+func (h *hub) Register(_ context.Context, body wire.Register) (wire.Registered, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.bodies, h.gone = append(h.bodies, body), false
+	return wire.Registered{AID: body.AID, Status: "registered", KeysStatus: "ok", CardStatus: "absent"}, nil
+}
+
+func (h *hub) Deregister(context.Context) (wire.Deregistered, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.gone = true
+	return wire.Deregistered{Undelivered: 3}, h.fails
+}
+
+func (h *hub) Agent(_ context.Context, aid string) (wire.AgentPage, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.fails != nil:
+		return wire.AgentPage{}, h.fails
+	case len(h.bodies) == 0 || h.gone:
+		return wire.AgentPage{}, errs.New(errs.NotFound, "agent_unknown", "no such agent")
+	}
+	last := h.bodies[len(h.bodies)-1]
+	return wire.AgentPage{Agent: wire.Agent{AID: aid, Caps: last.Caps, Registered: true}}, nil
+}
+
+func (h *hub) count() int { h.mu.Lock(); defer h.mu.Unlock(); return len(h.bodies) }
+
+// settle runs f over a home at work, in virtual time.
+func settle(t *testing.T, cfg string, f func(t *testing.T, h *Home, hub *hub)) {
+	t.Helper()
+	dir, err := datadir.Open(t.TempDir() + "/anet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		hub := &hub{}
+		h := at(t, dir, cfg, hub)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- h.Run(ctx) }()
+		synctest.Wait()
+		f(t, h, hub)
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("Run = %v", err)
+		}
+	})
+}
+
+func at(t *testing.T, dir datadir.Dir, cfg string, hub Hub) *Home {
+	t.Helper()
+	keys, err := keyring.Open(dir, time.Now())
+	if errs.Is(err, "identity_missing") {
+		keys, err = keyring.Init(dir, time.Now())
+	}
+	if err == nil && cfg != "" {
+		err = dir.Write(config.FileName, []byte(cfg))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := New(Parts{
+		Dir: dir, Keys: keys, Registry: &provider.Registry{}, Hub: hub, Config: c,
+		Pin: hubclient.Pin{URL: "https://hub.example.org", AID: "hub"}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestRegistersAtStartAndWhenPoked(t *testing.T) {
+	settle(t, `{"tags":["go"]}`, func(t *testing.T, h *Home, hub *hub) {
+		if hub.count() != 1 || strings.Join(hub.bodies[0].Caps, " ") != "go" {
+			t.Fatalf("at the start %d registrations, want one with the tag", hub.count())
+		}
+		h.Poke()
+		synctest.Wait()
+		if hub.count() != 2 {
+			t.Errorf("after a poke %d registrations, want 2", hub.count())
+		}
+	})
+}
+
+// D.4: new encryption keys are published when they are due.
+func TestRegistersWithNewKeys(t *testing.T) {
+	settle(t, "", func(t *testing.T, h *Home, hub *hub) {
+		time.Sleep(8 * 24 * time.Hour)
+		if n := hub.count(); n != 2 || string(hub.bodies[0].EncKeys) == string(hub.bodies[1].EncKeys) {
+			t.Errorf("%d registrations in eight days, want a second one with new keys", n)
+		}
+	})
+}
+
+func TestTriesAgainAndIsNotHurried(t *testing.T) {
+	settle(t, "", func(t *testing.T, h *Home, hub *hub) {
+		hub.set(func() { hub.fails = errs.New(errs.TooMany, "rate_limited", "slow down").After(time.Minute) })
+		h.Poke()
+		synctest.Wait()
+		var s node.Status
+		h.Describe(t.Context(), &s)
+		if s.Registered || s.RegisterError != "slow down" || s.HubError == "" || s.Listed != nil {
+			t.Errorf("status while the hub refuses: %+v; want the reason and no claim about what is listed", s)
+		}
+		hub.set(func() { hub.fails = nil })
+		for range 5 {
+			h.Poke()
+		}
+		time.Sleep(59 * time.Second)
+		if hub.count() != 1 {
+			t.Error("a hub that asked for a minute was asked sooner")
+		}
+		time.Sleep(time.Minute)
+		if hub.count() != 2 {
+			t.Errorf("%d registrations after the minute, want 2", hub.count())
+		}
+	})
+}
+
+func TestStatusTellsTheDifference(t *testing.T) {
+	settle(t, `{"tags":["go"]}`, func(t *testing.T, h *Home, hub *hub) {
+		hub.set(func() { hub.bodies[0].Caps = []string{"old"} })
+		var s node.Status
+		h.Describe(t.Context(), &s)
+		if !s.Differs() || strings.Join(s.Missing, " ") != "go" || strings.Join(s.Surplus, " ") != "old" {
+			t.Errorf("missing %v, surplus %v; want go and old", s.Missing, s.Surplus)
+		}
+	})
+}
+
+// A node that left does not come back by itself, a restart included.
+func TestLeaving(t *testing.T) {
+	settle(t, "", func(t *testing.T, h *Home, hub *hub) {
+		left, err := h.Leave(t.Context())
+		if err != nil || left.Undelivered != 3 {
+			t.Fatalf("Leave = %+v, %v", left, err)
+		}
+		h.Poke()
+		time.Sleep(24 * time.Hour)
+		if hub.count() != 1 {
+			t.Errorf("%d registrations after leaving, want none more", hub.count()-1)
+		}
+		again := at(t, h.Dir, "", hub)
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		if err := again.Member(ctx); err == nil {
+			t.Error("after a restart the node is at its hub again")
+		}
+		if _, err := h.SetProfile(t.Context(), node.Profile{Summary: "hello"}); err != nil || hub.count() != 1 {
+			t.Errorf("a new profile: %v, %d registrations; want it kept and nothing sent", err, hub.count()-1)
+		}
+		if _, err := h.Register(t.Context(), "bob", ""); err != nil || hub.bodies[1].Name != "bob" {
+			t.Errorf("Register: %v, want the node back under its name", err)
+		}
+		if err := h.Member(t.Context()); err != nil {
+			t.Errorf("Member after coming back: %v", err)
+		}
+	})
+}
+
+func TestRotationIsRegistered(t *testing.T) {
+	settle(t, "", func(t *testing.T, h *Home, hub *hub) {
+		before, _ := h.Identity(t.Context())
+		after, err := h.RotateIdentity(t.Context())
+		synctest.Wait()
+		if err != nil || after.AID != before.AID || after.KeySeq != before.KeySeq+1 {
+			t.Errorf("RotateIdentity = %+v, %v; want the same agent with its next key", after, err)
+		}
+		if hub.count() != 2 || string(hub.bodies[1].KEL) != string(after.KEL) {
+			t.Error("the hub was not told of the longer history")
+		}
+	})
+}
