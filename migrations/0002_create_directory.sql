@@ -105,11 +105,11 @@ CREATE TABLE agent_address (
     CONSTRAINT agent_address_pk PRIMARY KEY (aid)
 );
 
--- What /stats reads. Each count is spread over shards, chosen by the AID, so
--- that registrations do not queue for one row.
+-- What /stats reads. Each count is spread over one row a connection, so that
+-- registrations do not queue for one.
 CREATE TABLE directory_count (
     name  text NOT NULL,
     shard smallint NOT NULL,
     n     bigint NOT NULL,
     CONSTRAINT directory_count_pk PRIMARY KEY (name, shard)
-);
+) WITH (fillfactor = 30);

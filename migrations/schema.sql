@@ -81,7 +81,7 @@ CREATE TABLE directory_count (
     shard smallint NOT NULL,
     n bigint NOT NULL,
     CONSTRAINT directory_count_pk PRIMARY KEY (name, shard)
-);
+) WITH (fillfactor=30);
 
 CREATE TABLE hub_identity (
     id boolean DEFAULT true NOT NULL,

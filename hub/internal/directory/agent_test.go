@@ -63,7 +63,7 @@ func TestRenderedViewsAreCompletedInPlace(t *testing.T) {
 		{RegisteredAt: a.RegisteredAt, LastSeen: testNow.Add(5 * time.Hour)},
 	} {
 		now := testNow.Add(5 * time.Hour)
-		got := string(live(rendered, l, now))
+		got := string(appendLive(nil, rendered, l, now))
 		v := a.View()
 		v.Readme = ""
 		l.Show(&v, now)
@@ -76,6 +76,9 @@ func TestRenderedViewsAreCompletedInPlace(t *testing.T) {
 		again, _ := json.Marshal(back)
 		if string(again) != string(whole) {
 			t.Errorf("%+v: %s, want %s", l, again, whole)
+		}
+		if len(got) > len(rendered)+liveRoom {
+			t.Errorf("%d bytes were added, want at most %d", len(got)-len(rendered), liveRoom)
 		}
 		if !strings.Contains(got, "a <b> & c") {
 			t.Errorf("%s is escaped for HTML", got)
@@ -115,7 +118,7 @@ func TestPlaceOrdersByRatingReviewsAge(t *testing.T) {
 	unrated, younger := agent(2), agent(3)
 	want := []Agent{best, more, fewer, unrated, younger}
 	got := []Agent{younger, fewer, unrated, more, best}
-	slices.SortFunc(got, func(a, b Agent) int { return byRank(a.Place(), b.Place()) })
+	slices.SortFunc(got, func(a, b Agent) int { return ByRank(a.Place(), b.Place()) })
 	for i := range want {
 		if got[i].AID != want[i].AID {
 			t.Errorf("place %d: %s, want %s", i, got[i].Name, want[i].Name)

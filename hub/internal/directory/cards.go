@@ -85,8 +85,9 @@ func (d *Directory) ListCards(ctx context.Context, q CardQuestion, limit int, cu
 		if q.Text != "" || q.Skill != "" && q.Tag != "" {
 			n = max(n, 1000)
 		}
+		began := d.now()
 		st, err := d.store.Cards(ctx, q, w.after, n)
-		if err != nil || w.take(st, st.Looked < n) {
+		if err != nil || w.take(st, st.Looked < n, began) {
 			return w.page(), err
 		}
 	}
@@ -103,7 +104,7 @@ type cardWalk struct {
 }
 
 // take adds the rows of a step and reports whether the page is complete.
-func (w *cardWalk) take(st CardStep, end bool) bool {
+func (w *cardWalk) take(st CardStep, end bool, began time.Time) bool {
 	for _, r := range st.Rows {
 		if r.Card != nil && r.Life.Browsable(w.now) {
 			if len(w.rows) > 0 && (len(w.rows) == w.limit || w.bytes+len(r.Card) > maxPageBytes) {
@@ -114,9 +115,9 @@ func (w *cardWalk) take(st CardStep, end bool) bool {
 		}
 		w.after = r.AID
 	}
-	w.budget.looked -= st.Looked
 	w.end = end
-	return end || w.budget.spent()
+	spent := w.budget.spend(st.Looked, began)
+	return end || spent
 }
 
 func (w *cardWalk) page() CardPage {

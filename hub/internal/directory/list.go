@@ -17,6 +17,8 @@ type Row struct {
 	LastSeen time.Time
 }
 
+func (r Row) life() Life { return Life{RegisteredAt: r.Place.RegisteredAt, LastSeen: r.LastSeen} }
+
 // Step is one bounded read of a list. Its last row stands for the last place
 // looked at even when it has no view; rows in between without one may be left
 // out. Looked is smaller than what was asked for only at the end of the list.
@@ -44,9 +46,10 @@ type Lists interface {
 
 // Page is an answer to a question.
 type Page struct {
-	Agents [][]byte // views
-	Limit  int
-	Next   string // the cursor of the next page, empty at the end
+	Views []byte // the agents as JSON, separated by commas
+	Count int
+	Limit int
+	Next  string // the cursor of the next page, empty at the end
 }
 
 // List answers a question from the place its cursor names.

@@ -65,7 +65,7 @@ func (m *memory) Ranked(_ context.Context, caps []string, after Place, n int) (S
 			places = append(places, a.Place())
 		}
 	}
-	return m.step(places, func(Place, Agent) bool { return true }, after, n, byRank)
+	return m.step(places, func(Place, Agent) bool { return true }, after, n, ByRank)
 }
 
 func (m *memory) Search(_ context.Context, text string, after Place, n int) (Step, error) {
@@ -75,7 +75,7 @@ func (m *memory) Search(_ context.Context, text string, after Place, n int) (Ste
 			places = append(places, a.Place())
 		}
 	}
-	return m.step(places, func(_ Place, a Agent) bool { return strings.Contains(a.Search(), text) }, after, n, byRank)
+	return m.step(places, func(_ Place, a Agent) bool { return strings.Contains(a.Search(), text) }, after, n, ByRank)
 }
 
 func (m *memory) InRange(_ context.Context, ranges []Range, i int, after Place, n int) (Step, error) {
@@ -105,7 +105,7 @@ func byCapability(a, b Place) int {
 	if c := strings.Compare(a.Cap, b.Cap); c != 0 {
 		return c
 	}
-	return byRank(a, b)
+	return ByRank(a, b)
 }
 
 // agent makes an agent; it is registered n seconds after testNow.

@@ -21,8 +21,8 @@ func start(capID string) Place {
 	return Place{Cap: capID, Rating: math.MinInt32, Reviews: math.MinInt32}
 }
 
-// byRank orders places as lists do, whatever capability they stand at.
-func byRank(a, b Place) int {
+// ByRank orders places as lists do, whatever capability they stand at.
+func ByRank(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Rating, b.Rating), cmp.Compare(a.Reviews, b.Reviews),
 		a.RegisteredAt.Compare(b.RegisteredAt), cmp.Compare(a.AID, b.AID))
 }

@@ -45,8 +45,7 @@ func (s Standing) Repeats(body BodyHash, now time.Time) bool {
 type Change struct {
 	Agent  Agent
 	KEL    []byte
-	Before []string // the capabilities that were listed until now
-	Keyset []byte   // nil leaves what is stored
+	Keyset []byte // nil leaves what is stored
 	Card   CardChange
 	ADP    *ADPChange // nil leaves what is stored
 

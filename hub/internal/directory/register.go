@@ -69,24 +69,26 @@ func (d *Directory) vet(ctx context.Context, app Application, now time.Time) (v 
 // decide applies a vetted application to what is on record. The record is
 // locked meanwhile, so of two registrations at once the second sees the first.
 func (d *Directory) decide(ctx context.Context, app Application, v vetted, rec Record, now time.Time) (Change, wire.Registered, error) {
-	ch := Change{Agent: app.agent(rec, now), KEL: app.KEL, Body: app.Body}
+	ch := Change{Agent: app.agent(rec, now), Body: app.Body}
 	ans := wire.Registered{AID: app.AID, Status: "registered"}
-	if err := extends(app.KEL, rec); err != nil {
+	var err error
+	if ch.KEL, err = grown(app.KEL, rec); err != nil {
 		return ch, ans, err
 	}
-	var err error
 	if ch.ADP, err = v.adp.decide(rec); err != nil {
 		return ch, ans, err
 	}
-	if ch.Keyset, ans.KeysStatus, err = v.keys.decide(rec.Keyset); err != nil {
-		ans.KeysError = err.Error()
+	ch.Keyset, ans.KeysStatus, err = v.keys.decide(rec.Keyset)
+	if refused := errs.As(err); refused != nil {
+		ans.KeysError = refused.Message
+	} else if err != nil {
+		return ch, ans, err
 	}
 	cards := d.decideCard(ctx, app, v.card, rec)
 	ch.Card, ch.Agent.Card = cards.change, cards.facts
 	ans.CardStatus, ans.CardError = cards.status, cards.problem
 	ans.IgnoredCaps = append(append([]string(nil), app.Ignored...), cards.ignored...)
-	ch.Before = rec.caps()
-	ans.Added, ans.Removed, ans.Unchanged = compareCaps(ch.Before, ch.Agent.Caps())
+	ans.Added, ans.Removed, ans.Unchanged = compareCaps(rec.caps(), ch.Agent.Caps())
 	if !settled(ans) {
 		return ch, ans, nil
 	}
@@ -116,29 +118,31 @@ func (r Record) caps() []string {
 	return r.Agent.Caps()
 }
 
-// extends holds to the rule that a stored key history is only ever replaced by
-// an extension of itself. An AID that left may come back with what it had.
-func extends(kel []byte, rec Record) error {
+// grown is the history to keep: a stored one is only ever replaced by an
+// extension of itself. An AID that left may come back with what it had.
+func grown(kel []byte, rec Record) ([]byte, error) {
 	if rec.New || bytes.Equal(kel, rec.KEL) {
-		return nil
+		return kel, nil
 	}
 	rel, err := identity.Compare(kel, rec.KEL)
 	if err != nil {
-		return fmt.Errorf("compare key histories: %w", err)
+		return nil, fmt.Errorf("compare key histories: %w", err)
 	}
 	switch rel {
-	case identity.Equal, identity.Extends:
-		return nil
+	case identity.Extends:
+		return kel, nil
+	case identity.Equal:
+		return rec.KEL, nil
 	case identity.Shorter:
-		return errs.New(errs.Conflict, "kel_rollback",
+		return nil, errs.New(errs.Conflict, "kel_rollback",
 			"the key history on record is longer: register with the current one").In("kel")
 	default:
-		return errs.New(errs.Conflict, "kel_forked",
+		return nil, errs.New(errs.Conflict, "kel_forked",
 			"the key history contradicts the one on record").In("kel")
 	}
 }
 
-// compareCaps counts over two sorted lists.
+// compareCaps counts what a registration changed.
 func compareCaps(before, after []string) (added, removed, unchanged int) {
 	had := make(map[string]bool, len(before))
 	for _, c := range before {

@@ -21,11 +21,10 @@ func (a Agent) Rendered() ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// live completes a rendered view with what changes while nobody writes it. The
-// members are the last of wire.Agent, so the result is what encoding the whole
-// would give.
-func live(rendered []byte, l Life, now time.Time) []byte {
-	out := make([]byte, 0, len(rendered)+64)
+// appendLive writes a rendered view, completed with what changes while nobody
+// writes it. The members are the last of wire.Agent, so the result is what
+// encoding the whole would give.
+func appendLive(out, rendered []byte, l Life, now time.Time) []byte {
 	out = append(out, rendered[:len(rendered)-1]...)
 	if !l.LastSeen.IsZero() {
 		out = append(out, `,"last_seen":"`...)
@@ -37,3 +36,6 @@ func live(rendered []byte, l Life, now time.Time) []byte {
 	}
 	return append(out, '}')
 }
+
+// liveRoom is what appendLive adds at most.
+const liveRoom = len(`,"last_seen":"","quiet":true}`) + len(time.RFC3339Nano)

@@ -93,7 +93,12 @@ func newBudget(now time.Time, clock func() time.Time) budget {
 	return budget{looked: maxLooked, until: now.Add(maxWalk), clock: clock}
 }
 
-func (b *budget) spent() bool { return b.looked <= 0 || !b.clock().Before(b.until) }
+// spend takes a step off and reports whether another like it has no room.
+func (b *budget) spend(looked int, began time.Time) (spent bool) {
+	now := b.clock()
+	b.looked -= looked
+	return b.looked <= 0 || !now.Add(now.Sub(began)).Before(b.until)
+}
 
 // walk collects one page.
 type walk struct {
@@ -114,6 +119,7 @@ func (w *walk) run(ctx context.Context) error {
 		w.after = w.steps.first()
 	}
 	for {
+		began := w.budget.clock()
 		st, end, err := w.steps.step(ctx, w.after, w.limit-len(w.rows)+1)
 		if err != nil {
 			return err
@@ -121,8 +127,8 @@ func (w *walk) run(ctx context.Context) error {
 		if full := w.take(st.Rows); full {
 			return nil
 		}
-		w.budget.looked -= st.Looked
-		if w.end = end; end || w.budget.spent() {
+		w.end = end
+		if spent := w.budget.spend(st.Looked, began); end || spent {
 			return nil
 		}
 	}
@@ -132,13 +138,12 @@ func (w *walk) run(ctx context.Context) error {
 // by the row that had no more room; the first row always has.
 func (w *walk) take(rows []Row) (full bool) {
 	for _, r := range rows {
-		l := Life{RegisteredAt: r.Place.RegisteredAt, LastSeen: r.LastSeen}
-		if r.View != nil && l.Browsable(w.now) {
-			if !w.room(len(r.View)) {
+		if r.View != nil && r.life().Browsable(w.now) {
+			size := len(r.View) + liveRoom
+			if !w.room(size) {
 				return true
 			}
-			r.View = live(r.View, l, w.now)
-			w.bytes += len(r.View)
+			w.bytes += size
 			w.rows = append(w.rows, r)
 		}
 		w.after = r.Place
@@ -153,15 +158,18 @@ func (w *walk) room(n int) bool {
 // page shapes the answer. One that is whole is in the order of ranks, whatever
 // order it was read in.
 func (w *walk) page(q Question) Page {
-	p := Page{Limit: w.limit, Agents: make([][]byte, 0, len(w.rows))}
+	p := Page{Limit: w.limit, Count: len(w.rows), Views: make([]byte, 0, w.bytes)}
 	if !w.end {
 		p.Next = encodeCursor(q.String(), w.after)
 	}
 	if w.end && !w.resumed && !w.steps.ranked() {
-		slices.SortFunc(w.rows, func(a, b Row) int { return byRank(a.Place, b.Place) })
+		slices.SortFunc(w.rows, func(a, b Row) int { return ByRank(a.Place, b.Place) })
 	}
-	for _, r := range w.rows {
-		p.Agents = append(p.Agents, r.View)
+	for i, r := range w.rows {
+		if i > 0 {
+			p.Views = append(p.Views, ',')
+		}
+		p.Views = appendLive(p.Views, r.View, r.life(), w.now)
 	}
 	return p
 }

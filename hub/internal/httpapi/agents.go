@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -60,24 +59,18 @@ func limitOf(q url.Values, unset, most int) (int, error) {
 	return directory.ParseLimit(q.Get("limit"), most)
 }
 
-// joinPage writes a page from views that are JSON already; more is added as it
-// is.
+// joinPage writes a page around views that are JSON already; more is added as
+// it is.
 func joinPage(name string, p directory.Page, more string) []byte {
-	size := 64
-	for _, v := range p.Agents {
-		size += len(v) + 1
-	}
-	out := bytes.NewBuffer(make([]byte, 0, size))
-	out.WriteString(`{"` + name + `":[`)
-	out.Write(bytes.Join(p.Agents, []byte(",")))
-	out.WriteString("]" + more)
-	tail, _ := json.Marshal(struct { // plain numbers and text cannot fail
+	tail, _ := json.Marshal(struct { // a number and plain text cannot fail
 		Limit int    `json:"limit"`
 		Next  string `json:"next_cursor,omitempty"`
 	}{p.Limit, p.Next})
 	tail[0] = ','
-	out.Write(tail)
-	return out.Bytes()
+	head := `{"` + name + `":[`
+	out := make([]byte, 0, len(head)+len(p.Views)+1+len(more)+len(tail))
+	out = append(append(out, head...), p.Views...)
+	return append(append(append(out, ']'), more...), tail...)
 }
 
 // agent serves GET /agents/{aid}.

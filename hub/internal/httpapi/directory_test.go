@@ -34,16 +34,18 @@ import (
 
 // town is a hub's directory behind its HTTP face, on a database of its own.
 type town struct {
-	t   *testing.T
+	t   testing.TB
 	api *API
 	hub *identity.Controller
 	log *bytes.Buffer
+
+	rules *Directory
 
 	mu  sync.Mutex
 	now time.Time
 }
 
-func newTown(t *testing.T) *town {
+func newTown(t testing.TB) *town {
 	t.Helper()
 	w := &town{t: t, hub: directorytest.NewNodeFrom(t, stream("hub"), testNow).Key, log: &bytes.Buffer{}, now: testNow}
 	pool, silent, reg := pgtest.New(t), slog.New(slog.DiscardHandler), prometheus.NewRegistry()
@@ -52,15 +54,16 @@ func newTown(t *testing.T) *town {
 		t.Fatal(err)
 	}
 	store, cache := postgres.NewDirectory(pool, memory), identity.NewCache(1<<20)
+	w.rules = &Directory{
+		Rules:     directory.New(store, deaf{}, cache.Replay, w.clock),
+		Strangers: admission.NewLimiter(10, 20, "register_rate", w.clock),
+		Members:   admission.NewLimiter(30, 30, "register_rate", w.clock),
+	}
 	w.api = New(Deps{
 		Signers: store, Key: w, Replays: cache, Budget: budget.New(64 << 20), Version: "test",
 		Log:     slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: reg, Gather: reg, Now: w.clock, PublicURL: "https://hub.example.org",
-	}, &Directory{
-		Rules:     directory.New(store, deaf{}, cache.Replay, w.clock),
-		Strangers: admission.NewLimiter(10, 20, "register_rate", w.clock),
-		Members:   admission.NewLimiter(30, 30, "register_rate", w.clock),
-	})
+	}, w.rules)
 	return w
 }
 

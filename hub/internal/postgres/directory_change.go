@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"hash/fnv"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,7 +13,7 @@ import (
 
 // writeChange writes a registration in one round trip. What did not change is
 // not rewritten, above all not the rows of agent_cap with their indexes.
-func writeChange(ctx context.Context, tx pgx.Tx, rec directory.Record, ch directory.Change, now time.Time) error {
+func writeChange(ctx context.Context, tx pgx.Tx, rec directory.Record, ch directory.Change) error {
 	var b pgx.Batch
 	args, err := agentArgs(ch.Agent)
 	if err != nil {
@@ -27,8 +25,8 @@ func writeChange(ctx context.Context, tx pgx.Tx, rec directory.Record, ch direct
 	}
 	b.Queue(upsertAgentSQL, args)
 	queueCaps(&b, rec.Agent, ch.Agent)
-	queueListed(&b, ch.Agent.AID, rec.Agent != nil && rec.Agent.Listed(), ch.Agent.Listed())
-	queueCard(&b, ch.Agent.AID, ch.Card)
+	queueListed(&b, rec.Agent != nil && rec.Agent.Listed(), ch.Agent.Listed())
+	queueCard(&b, ch.Agent.AID, len(rec.Card) > 0, ch.Card)
 	queueParts(&b, ch)
 	if rec.Agent == nil {
 		b.Queue(`INSERT INTO agent_seen (aid) VALUES (@aid)`, pgx.NamedArgs{"aid": ch.Agent.AID})
@@ -73,18 +71,22 @@ func queueCaps(b *pgx.Batch, before *directory.Agent, a directory.Agent) {
 	place := a.Place()
 	args := pgx.NamedArgs{"aid": a.AID, "caps": caps, "skills": skills,
 		"rating": place.Rating, "reviews": place.Reviews, "registered_at": a.RegisteredAt}
-	if before != nil {
-		b.Queue(`DELETE FROM agent_cap WHERE aid = @aid AND cap <> ALL (@caps)`, args)
+	if before == nil {
+		b.Queue(insertCapsSQL, args)
+		return
 	}
-	b.Queue(`
-		INSERT INTO agent_cap (aid, cap, skill, rank_rating, rank_reviews, registered_at)
-		SELECT @aid, cap, skill, @rating, @reviews, @registered_at
-		FROM unnest(@caps::text[], @skills::boolean[]) AS offered (cap, skill)
+	b.Queue(`DELETE FROM agent_cap WHERE aid = @aid AND cap <> ALL (@caps)`, args)
+	b.Queue(insertCapsSQL+`
 		ON CONFLICT (aid, cap) DO UPDATE SET
 			skill = EXCLUDED.skill, rank_rating = EXCLUDED.rank_rating, rank_reviews = EXCLUDED.rank_reviews
 		WHERE (agent_cap.skill, agent_cap.rank_rating, agent_cap.rank_reviews)
 		   <> (EXCLUDED.skill, EXCLUDED.rank_rating, EXCLUDED.rank_reviews)`, args)
 }
+
+const insertCapsSQL = `
+	INSERT INTO agent_cap (aid, cap, skill, rank_rating, rank_reviews, registered_at)
+	SELECT @aid, cap, skill, @rating, @reviews, @registered_at
+	FROM unnest(@caps::text[], @skills::boolean[]) AS offered (cap, skill)`
 
 func sameIndex(a, b directory.Agent) bool {
 	return a.Place() == b.Place() && slices.Equal(a.Caps(), b.Caps()) &&
@@ -92,11 +94,10 @@ func sameIndex(a, b directory.Agent) bool {
 }
 
 // queueCard replaces the network card and the tags it is found by.
-func queueCard(b *pgx.Batch, aid string, ch directory.CardChange) {
-	if ch.Store == nil && !ch.Drop {
-		return
+func queueCard(b *pgx.Batch, aid string, stored bool, ch directory.CardChange) {
+	if stored && (ch.Store != nil || ch.Drop) {
+		dropCard(b, aid)
 	}
-	dropCard(b, aid)
 	c := ch.Store
 	if c == nil {
 		return
@@ -111,8 +112,8 @@ func queueCard(b *pgx.Batch, aid string, ch directory.CardChange) {
 func dropCard(b *pgx.Batch, aid string) {
 	args := pgx.NamedArgs{"aid": aid}
 	b.Queue(`
-		DELETE FROM agent_card_tag WHERE aid = @aid
-			AND tag = ANY ((SELECT tags FROM agent_card WHERE aid = @aid)::text[])`, args)
+		DELETE FROM agent_card_tag t USING (SELECT unnest(tags) AS tag FROM agent_card WHERE aid = @aid) AS had
+		WHERE t.tag = had.tag AND t.aid = @aid`, args)
 	b.Queue(`DELETE FROM agent_card WHERE aid = @aid`, args)
 }
 
@@ -133,11 +134,10 @@ const putKeysetSQL = `
 	INSERT INTO agent_keyset (aid, keyset) VALUES (@aid, @keyset)
 	ON CONFLICT (aid) DO UPDATE SET keyset = EXCLUDED.keyset`
 
-// countShards spread a count over rows, so that registrations don't queue for
-// one of them.
-const countShards = 16
-
-func queueListed(b *pgx.Batch, aid string, before, after bool) {
+// queueListed counts who is listed. Each connection has a row of its own, as no
+// two of its transactions are open at once: registrations would queue for a
+// shared one until the other's commit is on disk.
+func queueListed(b *pgx.Batch, before, after bool) {
 	if before == after {
 		return
 	}
@@ -145,10 +145,7 @@ func queueListed(b *pgx.Batch, aid string, before, after bool) {
 	if before {
 		n = -1
 	}
-	h := fnv.New32a()
-	h.Write([]byte(aid))
 	b.Queue(`
-		INSERT INTO directory_count (name, shard, n) VALUES ('agents', @shard, @n)
-		ON CONFLICT (name, shard) DO UPDATE SET n = directory_count.n + EXCLUDED.n`,
-		pgx.NamedArgs{"shard": int16(h.Sum32() % countShards), "n": n})
+		INSERT INTO directory_count (name, shard, n) VALUES ('agents', pg_backend_pid() % 1024, @n)
+		ON CONFLICT (name, shard) DO UPDATE SET n = directory_count.n + EXCLUDED.n`, pgx.NamedArgs{"n": n})
 }

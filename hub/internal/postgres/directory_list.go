@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,52 +13,43 @@ import (
 
 // The statements below find places first and fetch the agents there by key, in
 // scalar subqueries: a join would leave the planner free to hash a whole table
-// for a page of fifty.
+// for a page of fifty. They are asked most of all, so their parameters are
+// numbered: $2 to $5 are the place to go on from, $6 is how many places to look
+// at, $1 is what is asked for.
 
-// rankedSQL merges one index range per capability. An agent has the same place
-// in all of them, so DISTINCT leaves it once.
+// rankedSQL is one range of the index.
 const rankedSQL = `
-	WITH place AS (
-		SELECT DISTINCT k.rank_rating, k.rank_reviews, k.registered_at, k.aid
-		FROM unnest(@caps::text[]) AS asked (cap)
-		CROSS JOIN LATERAL (
-			SELECT rank_rating, rank_reviews, registered_at, aid FROM agent_cap
-			WHERE cap = asked.cap COLLATE "C"
-			  AND (rank_rating, rank_reviews, registered_at, aid) > (@rating, @reviews, @registered, @aid)
-			ORDER BY rank_rating, rank_reviews, registered_at, aid
-			LIMIT @n) AS k
-		ORDER BY rank_rating, rank_reviews, registered_at, aid
-		LIMIT @n)
-	SELECT '' AS cap, p.*,
+	SELECT rank_rating, rank_reviews, registered_at, aid,
 	       (SELECT view FROM agent a WHERE a.aid = p.aid),
-	       (SELECT last_seen FROM agent_seen s WHERE s.aid = p.aid),
-	       (SELECT count(*) FROM place)
-	FROM place p
-	ORDER BY rank_rating, rank_reviews, registered_at, aid`
+	       (SELECT last_seen FROM agent_seen s WHERE s.aid = p.aid)
+	FROM agent_cap p
+	WHERE cap = $1 AND (rank_rating, rank_reviews, registered_at, aid) > ($2, $3, $4, $5)
+	ORDER BY rank_rating, rank_reviews, registered_at, aid
+	LIMIT $6`
 
-// inRangeSQL walks the index as it lies. An agent that has a smaller matching
-// capability was shown there; the last row is kept all the same, since the walk
-// goes on from it.
+// inRangeSQL walks the index as it lies, from the capability $1 on. An agent
+// that has a smaller matching capability was shown there; the last row is kept
+// all the same, since the walk goes on from it.
 const inRangeSQL = `
 	WITH step AS MATERIALIZED (
 		SELECT *, row_number() OVER () AS i, count(*) OVER () AS looked
 		FROM (
 			SELECT cap, rank_rating, rank_reviews, registered_at, aid FROM agent_cap
-			WHERE cap < @until
-			  AND (cap, rank_rating, rank_reviews, registered_at, aid) > (@cap, @rating, @reviews, @registered, @aid)
+			WHERE cap < $7
+			  AND (cap, rank_rating, rank_reviews, registered_at, aid) > ($1, $2, $3, $4, $5)
 			ORDER BY cap, rank_rating, rank_reviews, registered_at, aid
-			LIMIT @n) AS k),
+			LIMIT $6) AS k),
 	place AS MATERIALIZED (
 		SELECT step.*, NOT EXISTS (
 			SELECT FROM agent_cap earlier
 			WHERE earlier.aid = step.aid AND earlier.cap < step.cap AND EXISTS (
-				SELECT FROM unnest(@froms::text[], @untils::text[]) AS r (from_cap, until_cap)
+				SELECT FROM unnest($8::text[], $9::text[]) AS r (from_cap, until_cap)
 				WHERE earlier.cap >= r.from_cap AND earlier.cap < r.until_cap)) AS answers
 		FROM step)
-	SELECT cap, rank_rating, rank_reviews, registered_at, aid,
+	SELECT rank_rating, rank_reviews, registered_at, aid,
 	       CASE WHEN answers THEN (SELECT view FROM agent a WHERE a.aid = p.aid) END,
 	       (SELECT last_seen FROM agent_seen s WHERE s.aid = p.aid),
-	       looked
+	       cap, looked
 	FROM place p
 	WHERE answers OR i = looked
 	ORDER BY i`
@@ -68,73 +60,86 @@ const searchSQL = `
 		SELECT *, row_number() OVER () AS i, count(*) OVER () AS looked
 		FROM (
 			SELECT rank_rating, rank_reviews, registered_at, aid,
-			       @text = '' OR strpos(search, @text) > 0 AS answers
+			       $1 = '' OR strpos(search, $1) > 0 AS answers
 			FROM agent
-			WHERE listed
-			  AND (rank_rating, rank_reviews, registered_at, aid) > (@rating, @reviews, @registered, @aid)
+			WHERE listed AND (rank_rating, rank_reviews, registered_at, aid) > ($2, $3, $4, $5)
 			ORDER BY rank_rating, rank_reviews, registered_at, aid
-			LIMIT @n) AS k)
-	SELECT '' AS cap, rank_rating, rank_reviews, registered_at, aid,
+			LIMIT $6) AS k)
+	SELECT rank_rating, rank_reviews, registered_at, aid,
 	       CASE WHEN answers THEN (SELECT view FROM agent a WHERE a.aid = p.aid) END,
 	       (SELECT last_seen FROM agent_seen s WHERE s.aid = p.aid),
-	       looked
+	       '' AS cap, looked
 	FROM step p
 	WHERE answers OR i = looked
 	ORDER BY i`
 
-// Ranked implements directory.Lists.
-func (s *Directory) Ranked(ctx context.Context, caps []string, after directory.Place, n int) (directory.Step, error) {
-	args := placeArgs(after, n)
-	args["caps"] = caps
-	return s.step(ctx, rankedSQL, args)
+// stepArgs are the parameters all three share.
+func stepArgs(asked string, p directory.Place, n int) []any {
+	return []any{asked, p.Rating, p.Reviews, p.RegisteredAt, p.AID, n}
+}
+
+// Ranked implements directory.Lists. Several capabilities are several ranges;
+// an agent has the same place in all of them.
+func (s *Directory) Ranked(ctx context.Context, caps []string, after directory.Place, n int) (st directory.Step, err error) {
+	for _, c := range caps {
+		rows, err := s.pool.Query(ctx, rankedSQL, stepArgs(c, after, n)...)
+		if err == nil {
+			st.Rows, err = pgx.AppendRows(st.Rows, rows, toRow)
+		}
+		if err != nil {
+			return directory.Step{}, fmt.Errorf("read the directory: %w", err)
+		}
+	}
+	if len(caps) > 1 {
+		st.Rows = merge(st.Rows, n)
+	}
+	st.Looked = len(st.Rows)
+	return st, nil
+}
+
+// merge makes one list of several; no range can hide a row of the first n.
+func merge(rows []directory.Row, n int) []directory.Row {
+	slices.SortFunc(rows, func(a, b directory.Row) int { return directory.ByRank(a.Place, b.Place) })
+	rows = slices.CompactFunc(rows, func(a, b directory.Row) bool { return a.Place.AID == b.Place.AID })
+	return rows[:min(n, len(rows))]
 }
 
 // InRange implements directory.Lists.
 func (s *Directory) InRange(ctx context.Context, ranges []directory.Range, i int, after directory.Place, n int) (directory.Step, error) {
-	args := placeArgs(after, n)
 	var froms, untils []string
 	for _, r := range ranges {
 		froms, untils = append(froms, r.From), append(untils, r.Until)
 	}
-	args["until"], args["froms"], args["untils"] = ranges[i].Until, froms, untils
-	return s.step(ctx, inRangeSQL, args)
+	return s.step(ctx, inRangeSQL, append(stepArgs(after.Cap, after, n), ranges[i].Until, froms, untils))
 }
 
 // Search implements directory.Lists.
 func (s *Directory) Search(ctx context.Context, text string, after directory.Place, n int) (directory.Step, error) {
-	args := placeArgs(after, n)
-	args["text"] = text
-	return s.step(ctx, searchSQL, args)
+	return s.step(ctx, searchSQL, stepArgs(text, after, n))
 }
 
-func placeArgs(p directory.Place, n int) pgx.NamedArgs {
-	return pgx.NamedArgs{
-		"cap": p.Cap, "rating": p.Rating, "reviews": p.Reviews,
-		"registered": p.RegisteredAt, "aid": p.AID, "n": n,
+func (s *Directory) step(ctx context.Context, sql string, args []any) (st directory.Step, err error) {
+	rows, err := s.pool.Query(ctx, sql, args...)
+	if err == nil {
+		st.Rows, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (directory.Row, error) {
+			return scanRow(r, &st.Looked)
+		})
 	}
+	return st, found(err, nil, "read the directory")
 }
 
-func (s *Directory) step(ctx context.Context, sql string, args pgx.NamedArgs) (directory.Step, error) {
-	rows, err := s.pool.Query(ctx, sql, args)
-	if err != nil {
-		return directory.Step{}, fmt.Errorf("read the directory: %w", err)
-	}
-	var st directory.Step
-	st.Rows, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (directory.Row, error) {
-		return toRow(r, &st.Looked)
-	})
-	if err != nil {
-		return directory.Step{}, fmt.Errorf("read the directory: %w", err)
-	}
-	return st, nil
-}
+func toRow(r pgx.CollectableRow) (directory.Row, error) { return scanRow(r, nil) }
 
-func toRow(r pgx.CollectableRow, looked *int) (row directory.Row, err error) {
+// scanRow reads the columns all three statements begin with, and what two of
+// them have behind.
+func scanRow(r pgx.CollectableRow, looked *int) (row directory.Row, err error) {
 	var seen *time.Time
 	p := &row.Place
-	err = r.Scan(&p.Cap, &p.Rating, &p.Reviews, &p.RegisteredAt, &p.AID, &row.View, &seen, looked)
-	if seen != nil {
-		row.LastSeen = *seen
+	to := []any{&p.Rating, &p.Reviews, &p.RegisteredAt, &p.AID, &row.View, &seen}
+	if looked != nil {
+		to = append(to, &p.Cap, looked)
 	}
+	err = r.Scan(to...)
+	row.LastSeen = orZero(seen)
 	return row, err
 }

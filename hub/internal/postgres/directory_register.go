@@ -40,7 +40,10 @@ func (s *Directory) Register(ctx context.Context, p replay.Proof, kel []byte, no
 		if err != nil {
 			return err
 		}
-		return writeChange(ctx, tx, rec, ch, now)
+		if err := writeChange(ctx, tx, rec, ch); err != nil || rec.Agent != nil {
+			return err
+		}
+		return openMailbox(ctx, tx, p.AID, now)
 	})
 }
 

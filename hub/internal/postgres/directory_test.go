@@ -88,11 +88,11 @@ func (h *hub) list(q directory.Question, limit int) (aids []string) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		for _, raw := range p.Agents {
-			var v wire.Agent
-			if err := json.Unmarshal(raw, &v); err != nil {
-				h.t.Fatal(err)
-			}
+		var views []wire.Agent
+		if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", p.Views), &views); err != nil {
+			h.t.Fatal(err)
+		}
+		for _, v := range views {
 			aids = append(aids, v.AID)
 		}
 		if cursor = p.Next; cursor == "" {
@@ -389,10 +389,15 @@ func TestDeregisterRemovesAllButTheMember(t *testing.T) {
 	if _, err := h.SetAddress(t.Context(), n.Proof(h.clock.now()), "tcp://192.0.2.1:7"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Deregister(t.Context(), n.Proof(h.clock.now())); err != nil {
+	if _, err := h.pool.Exec(t.Context(), `
+		INSERT INTO message (to_aid, id, size, created_at, envelope)
+		SELECT aid, last_id + 1, 1, '2026-01-01Z', '\x00' FROM mailbox WHERE is_open`); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"agent", "agent_cap", "agent_card", "agent_card_tag", "agent_keyset", "agent_address", "agent_seen"} {
+	if n, err := h.Deregister(t.Context(), n.Proof(h.clock.now())); n != 1 || err != nil {
+		t.Fatalf("%d undelivered, %v, want the one message", n, err)
+	}
+	for _, table := range []string{"agent", "agent_cap", "agent_card", "agent_card_tag", "agent_keyset", "agent_address", "agent_seen", "message"} {
 		if got := rows(t, h.pool, table); got != 0 {
 			t.Errorf("%s keeps %d rows", table, got)
 		}

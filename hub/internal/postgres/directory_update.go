@@ -37,7 +37,7 @@ func (s *Directory) Update(ctx context.Context, p replay.Proof, change func(*dir
 		}
 		var b pgx.Batch
 		b.Queue(upsertAgentSQL, args)
-		queueListed(&b, p.AID, before.Listed(), after.Listed())
+		queueListed(&b, before.Listed(), after.Listed())
 		return found(tx.SendBatch(ctx, &b).Close(), nil, "update a registration")
 	})
 }
@@ -94,7 +94,11 @@ func (s *Directory) Deregister(ctx context.Context, p replay.Proof) (undelivered
 		}
 		var b pgx.Batch
 		queueRemoval(&b, a)
-		return found(tx.SendBatch(ctx, &b).Close(), nil, "remove a registration")
+		if err := tx.SendBatch(ctx, &b).Close(); err != nil {
+			return fmt.Errorf("remove a registration: %w", err)
+		}
+		undelivered, err = closeMailbox(ctx, tx, p.AID)
+		return err
 	})
 	return undelivered, err
 }
@@ -113,5 +117,5 @@ func queueRemoval(b *pgx.Batch, a directory.Agent) {
 	} {
 		b.Queue(sql, args)
 	}
-	queueListed(b, a.AID, a.Listed(), false)
+	queueListed(b, a.Listed(), false)
 }
