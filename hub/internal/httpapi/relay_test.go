@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -78,17 +80,17 @@ func newPostOn(t testing.TB, on terms, url string, hub *identity.Controller, age
 	})}
 	for _, c := range agents {
 		p.agents[c.AID()] = c
-		_, err := db.Pool.Exec(t.Context(), `
-			INSERT INTO mailbox (aid, is_open, last_id) VALUES ($1, true, 0) ON CONFLICT DO NOTHING`, c.AID())
-		if err != nil {
-			t.Fatal(err)
-		}
+	}
+	if _, err := db.Pool.Exec(t.Context(), `
+		INSERT INTO mailbox (aid, is_open, last_id) SELECT aid, true, 0 FROM unnest($1::text[]) AS aid
+		ON CONFLICT DO NOTHING`, slices.Collect(maps.Keys(p.agents))); err != nil {
+		t.Fatal(err)
 	}
 	p.srv = httptest.NewServer(New(Deps{
 		Signers: p, Key: p, Replays: identity.NewCache(1 << 20), Budget: budget.New(64 << 20),
 		Log: log, Metrics: reg, Gather: reg, Now: time.Now,
 	}, mail))
-	t.Cleanup(p.srv.Close)
+	t.Cleanup(func() { p.board.Close(); p.srv.Close() })
 	p.run(func(ctx context.Context) { _ = p.board.Run(ctx); bus.Close() })
 	return p
 }
