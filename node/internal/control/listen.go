@@ -26,7 +26,7 @@ func (c *Claim) Listen() (net.Listener, error) {
 	}
 	// Its folder is closed to others already, so there is no moment in which one
 	// of them could come in.
-	if err := os.Chmod(path, 0o600); err == nil && linked {
+	if err = os.Chmod(path, 0o600); err == nil && linked {
 		err = c.link(path)
 	}
 	if err != nil {

@@ -100,3 +100,15 @@ func (d Dir) Exists(name string) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// At is Open for a folder that must be there already.
+func At(path string) (Dir, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return Dir{}, errs.New(errs.NotFound, "data_dir_missing",
+			"there is no node in %s yet; run: anet init, or anet join URL", path)
+	}
+	if err := check(path); err != nil {
+		return Dir{}, err
+	}
+	return Dir{path: path}, nil
+}

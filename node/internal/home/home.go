@@ -68,9 +68,12 @@ type Home struct {
 // by itself.
 const leftFile = "hub.left"
 
+// HasLeft reports whether the node of a folder left the hub it knows.
+func HasLeft(dir datadir.Dir) (bool, error) { return dir.Exists(leftFile) }
+
 // New reads how the node parted from its hub.
 func New(p Parts) (*Home, error) {
-	left, err := p.Dir.Exists(leftFile)
+	left, err := HasLeft(p.Dir)
 	return &Home{
 		Parts: p, poke: make(chan struct{}, 1), tried: make(chan struct{}),
 		left: left, back: make(chan struct{}),

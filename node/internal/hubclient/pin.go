@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/go-json-experiment/json"
 
@@ -53,6 +54,15 @@ func (p Pin) Store(dir datadir.Dir) error {
 		return err
 	}
 	return dir.Write(pinFile, data)
+}
+
+// Forget takes the pin away: the node has left its hub.
+func Forget(dir datadir.Dir) error {
+	err := os.Remove(dir.Path(pinFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Accept checks what a hub says it is against the pin and returns the pin to

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/codec"
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+// delegation is one run of delegate.
+type delegation struct {
+	order    node.Order
+	args     string
+	argsFile string
+	files    []string
+	wait     time.Duration
+}
+
+func (p *Program) delegateCommand() *cobra.Command {
+	var d delegation
+	c := command("delegate AID [TEXT] [flags]", "Send a task: a text, or the call of a capability", between(1, "an AID", "a text"),
+		func(cmd *cobra.Command, args []string) error {
+			d.order.Provider = args[0]
+			if len(args) > 1 {
+				d.order.Text = args[1]
+			}
+			if err := d.complete(cmd, p); err != nil {
+				return err
+			}
+			return p.ask(func(api node.API) error { return p.delegate(cmd.Context(), api, d) })
+		})
+	c.Long = `Delegate hands a task to another agent and returns at once; the task is on disk
+then and survives whatever follows. With --wait it stays until the task has ended
+and its exit code says how: 0 the effect happened, 4 refused or unavailable,
+5 failed, 6 it may have happened, 7 to be paid, 8 still waiting.`
+	f := c.Flags()
+	f.StringVar(&d.order.Capability, "capability", "", "id of the capability to call")
+	f.StringVar(&d.args, "args", "", "its arguments, a JSON object")
+	f.StringVar(&d.argsFile, "args-file", "", "file with the arguments, - for stdin")
+	f.StringArrayVar(&d.files, "file", nil, "attach a file (again for more)")
+	f.StringVar(&d.order.ContextID, "context", "", "the conversation this task belongs to")
+	f.DurationVar(&d.wait, "wait", 0, "wait this long for the end, such as 30s")
+	c.ValidArgsFunction = p.completePeers
+	return example(c, `anet delegate AID "Translate this into English: …" --file letter.txt`,
+		`anet delegate AID --capability text.digest --args '{"text":"hello"}' --wait 30s --json`)
+}
+
+// maxArgs is what an inner message holds at most; a provider takes less.
+const maxArgs = 8 << 20
+
+// complete reads what the flags point to and refuses an order nobody could
+// understand, before the node is asked.
+func (d *delegation) complete(cmd *cobra.Command, p *Program) (err error) {
+	flags := cmd.Flags()
+	call := flags.Changed("capability")
+	switch {
+	case fullAID(d.order.Provider) != nil:
+		return fullAID(d.order.Provider)
+	case call && d.order.Capability == "":
+		return wrongUse("--capability names no capability")
+	case call && d.order.Text != "":
+		return wrongUse("send a text or call a --capability, not both")
+	case !call && (flags.Changed("args") || flags.Changed("args-file")):
+		return wrongUse("arguments go with a --capability")
+	case !call && d.order.Text == "":
+		return wrongUse("say what to do: a text, or --capability ID")
+	case flags.Changed("args") && flags.Changed("args-file"):
+		return wrongUse("give the arguments once: --args or --args-file")
+	case flags.Changed("wait") && d.wait <= 0:
+		return wrongUse("--wait takes a time such as 30s")
+	}
+	if call {
+		if d.order.Args, err = d.arguments(cmd, p); err != nil {
+			return err
+		}
+	}
+	d.order.Files, err = attach(d.files)
+	return err
+}
+
+func (d *delegation) arguments(cmd *cobra.Command, p *Program) (args json.RawMessage, err error) {
+	raw := []byte(d.args)
+	switch {
+	case d.argsFile == "-":
+		raw, err = bounded(p.In, "stdin", maxArgs)
+	case d.argsFile != "":
+		raw, err = readSmall(d.argsFile, maxArgs)
+	case !cmd.Flags().Changed("args"):
+		raw = []byte("{}")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var object map[string]json.RawMessage
+	if err := codec.UnmarshalJSON(raw, &object); err != nil || object == nil {
+		return nil, errs.New(errs.Invalid, "args_not_object", `the arguments must be one JSON object such as '{"text":"hello"}'`).In("args")
+	}
+	return raw, nil
+}
+
+func (p *Program) delegate(ctx context.Context, api node.API, d delegation) error {
+	t, err := api.StartTask(ctx, d.order)
+	if err != nil {
+		return err
+	}
+	if d.wait > 0 {
+		if t, err = p.await(ctx, api, t, d.wait); err != nil {
+			p.note("the task is %s; see: anet task get %[1]s", t.ID)
+			return err
+		}
+	}
+	if err := p.showTask(t); err != nil || d.wait == 0 {
+		return err
+	}
+	return exitWith(outcome(t))
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// show prints a result: v as JSON, or the text for people.
+func (p *Program) show(v any, text func(w io.Writer)) error {
+	if !p.json {
+		w := tabwriter.NewWriter(p.Out, 0, 8, 2, ' ', 0)
+		text(w)
+		return w.Flush()
+	}
+	enc := json.NewEncoder(p.Out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// note tells a person something on the side.
+func (p *Program) note(format string, args ...any) { fmt.Fprintf(p.Err, format+"\n", args...) }
+
+// line makes foreign text safe for one line of a terminal: what other people
+// chose could move the cursor, or reorder what stands around it.
+func line(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return '\uFFFD'
+	}, s)
+}
+
+// text is the same for text of several lines.
+func text(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = line(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// words joins a list, and says so when there is nothing in it.
+func words(list []string) string {
+	if len(list) == 0 {
+		return "-"
+	}
+	safe := make([]string, len(list))
+	for i, s := range list {
+		safe[i] = line(s)
+	}
+	return strings.Join(safe, ", ")
+}
+
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Local().Format(time.DateTime)
+}
+
+func clockOf(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return clock(*t)
+}
+
+// terminal reports whether a stream is a person's.
+func terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/task"
+)
+
+func (p *Program) showTask(t node.Task) error {
+	return p.show(t, func(w io.Writer) { printTask(w, t) })
+}
+
+func printTask(w io.Writer, t node.Task) {
+	fmt.Fprintf(w, "task\t%s\n", t.ID)
+	fmt.Fprintf(w, "%s\t%s\n", other(t.Role), t.Peer)
+	if t.Capability != "" {
+		fmt.Fprintf(w, "calls\t%s %s\n", line(t.Capability), line(compact(t.Args)))
+	} else {
+		fmt.Fprintf(w, "text\t%s\n", short(line(t.Text), 200))
+	}
+	fmt.Fprintf(w, "state\t%s\n", stateOf(t))
+	if t.Reason != "" {
+		fmt.Fprintf(w, "reason\t%s: %s\n", line(t.Reason), line(task.Reason(t.Reason).Sentence()))
+	}
+	if t.Note != "" {
+		fmt.Fprintf(w, "note\t%s\n", line(t.Note))
+	}
+	if t.RetryAfterMS > 0 {
+		fmt.Fprintf(w, "try again\tin %s\n", time.Duration(t.RetryAfterMS)*time.Millisecond)
+	}
+	printResult(w, t)
+}
+
+func other(r node.Role) string {
+	if r == node.Provider {
+		return "asked by"
+	}
+	return "provider"
+}
+
+func stateOf(t node.Task) string {
+	s := line(t.State)
+	if t.Effect != nil {
+		s += ", effect " + line(*t.Effect)
+	}
+	if t.Role == node.Requester && !t.Ended {
+		s += ", " + stage(t)
+	}
+	if t.CancelRequested && !t.Ended {
+		s += ", asked to stop"
+	}
+	if t.LateResult {
+		s += "; a result came after that"
+	}
+	return s
+}
+
+// printResult shows a result together with what it is worth, never without.
+func printResult(w io.Writer, t node.Task) {
+	if !present(t.Deliverable) {
+		return
+	}
+	fmt.Fprintf(w, "receipt\t%s\n", line(t.ReceiptVerified))
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, t.Deliverable, "", "  ") != nil {
+		pretty.Write(t.Deliverable)
+	}
+	fmt.Fprintf(w, "result\n%s\n", text(pretty.String()))
+}
+
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return ""
+	}
+	return short(b.String(), 200)
+}
+
+func printThread(w io.Writer, t node.Thread) {
+	printTask(w, t.Task)
+	for _, m := range t.Messages {
+		fmt.Fprintf(w, "\n%s %s%s\n", clock(m.At), m.From, kindOf(m))
+		if m.Text != "" {
+			fmt.Fprintln(w, indent(text(m.Text)))
+		}
+		for _, f := range m.Files {
+			fmt.Fprintf(w, "  [%s, %d bytes, %s]\n", line(f.Name), f.Size, f.CID)
+		}
+	}
+}
+
+func kindOf(m node.Message) (s string) {
+	if m.Kind != "text" {
+		s = " (" + strings.ReplaceAll(line(m.Kind), "_", " ") + ")"
+	}
+	if m.Sent != nil && !*m.Sent {
+		s += ", not sent yet"
+	}
+	return s
+}
+
+func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

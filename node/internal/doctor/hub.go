@@ -1,0 +1,118 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/control"
+	"github.com/anet-hub/anet/node/internal/hubclient"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/relayauth"
+	"github.com/anet-hub/anet/shared/version"
+)
+
+// hubPatience bounds the look at the hub.
+const hubPatience = 10 * time.Second
+
+func (x *exam) checkHub(ctx context.Context) {
+	pin, joined, err := hubclient.LoadPin(x.dir)
+	switch {
+	case err != nil:
+		x.found("hub", err.Error(), "")
+		return
+	case !joined:
+		x.found("hub", "this node has joined no hub", "anet join URL")
+		return
+	}
+	x.checkURL(pin)
+	ctx, cancel := context.WithTimeout(ctx, hubPatience)
+	defer cancel()
+	watch := &clockWatch{now: x.now}
+	met, err := hubclient.Meet(ctx, hubclient.Options{Hub: pin, Transport: watch})
+	if err != nil {
+		x.found("hub", err.Error(), hubNext(err))
+		x.checkClock(watch)
+		return
+	}
+	x.fine("hub", "%s is %s and speaks our wire", met.URL, met.AID)
+	x.checkClock(watch)
+}
+
+// checkURL finds a hub_url that was edited by hand: it does not move the node.
+func (x *exam) checkURL(pin hubclient.Pin) {
+	if x.conf == nil || x.conf.HubURL == "" || strings.TrimRight(x.conf.HubURL, "/") == pin.URL {
+		return
+	}
+	x.found("hub", fmt.Sprintf("config.json names the hub %s, and the node has joined %s", x.conf.HubURL, pin.URL),
+		"anet join "+x.conf.HubURL+" --move, or put hub_url back")
+}
+
+func hubNext(err error) string {
+	switch {
+	case errs.Is(err, "hub_identity_changed"):
+		return "ask the hub's operator; if the hub is a new one: anet join URL --move"
+	case errs.Is(err, hubclient.WireTooNew):
+		return "install a newer anet"
+	case hubclient.Temporary(err):
+		return "check the network and that the hub runs"
+	}
+	return "ask the hub's operator"
+}
+
+// clockWatch notes how far the hub's clock is from ours.
+type clockWatch struct {
+	now    func() time.Time
+	offset time.Duration // theirs less ours
+	seen   bool
+}
+
+func (c *clockWatch) RoundTrip(r *http.Request) (*http.Response, error) {
+	sent := c.now()
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if theirs, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		half := c.now().Sub(sent) / 2
+		c.offset, c.seen = theirs.Sub(sent.Add(half)), true
+	}
+	return resp, nil
+}
+
+// maxOffset leaves room before requests are refused for their time.
+const maxOffset = time.Minute
+
+func (x *exam) checkClock(c *clockWatch) {
+	off := c.offset.Round(time.Second)
+	switch {
+	case !c.seen:
+		x.skip("clock", "the hub did not say its time")
+	case off.Abs() > maxOffset:
+		x.found("clock", fmt.Sprintf("this clock is %s off the hub's; beyond %s it refuses every request",
+			off.Abs(), time.Duration(relayauth.MaxSkew)*time.Millisecond), "set the clock, such as with: timedatectl set-ntp true")
+	default:
+		x.fine("clock", "within a minute of the hub's")
+	}
+}
+
+func (x *exam) checkProcess(ctx context.Context) {
+	c := control.Dial(x.dir)
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	about, err := c.About(ctx)
+	switch {
+	case errs.Is(err, control.NotRunning):
+		x.fine("process", "the node does not run")
+	case err != nil:
+		x.found("process", err.Error(), "anet down, then anet up --detach")
+	case about.Version != version.String():
+		x.found("process", fmt.Sprintf("the running node is version %s, this program %s", about.Version, version.String()),
+			"anet down, then anet up --detach")
+	default:
+		x.fine("process", "the node runs as process %d", about.PID)
+	}
+}
