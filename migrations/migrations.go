@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -83,6 +84,19 @@ func upTo(ctx context.Context, url string, steps fs.FS, log *slog.Logger) error 
 	db := stdlib.OpenDB(*config.ConnConfig)
 	defer db.Close()
 	return up(ctx, db, steps, log)
+}
+
+// Settled reports, through any connection and without a lock, whether every step
+// has been applied. A schema newer than this program is an error as it is to Up.
+func Settled(ctx context.Context, url string) (bool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return false, errors.New("the database URL cannot be read")
+	}
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler keeps no prepared statement
+	db := stdlib.OpenDB(*config.ConnConfig)
+	defer db.Close()
+	return settled(ctx, db, files)
 }
 
 // up looks before it locks, so that a start with nothing to do never waits for

@@ -10,9 +10,10 @@ import (
 	"github.com/anet-hub/anet/shared/errs"
 )
 
-// Migrate brings the schema to the version of this program. Behind a pooler it
-// needs the database's direct URL: the lock that makes several processes wait
-// for one another lives in a session, and a pooler hands sessions around.
+// Migrate brings the schema to the version of this program. Where there is
+// something to do it needs the database's direct URL: the lock that makes several
+// processes wait for one another lives in a session, and a pooler hands sessions
+// around.
 func Migrate(ctx context.Context, url string, log *slog.Logger) error {
 	config, err := parse(url)
 	if err != nil {
@@ -28,10 +29,19 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) error {
 	case err != nil:
 		return err
 	case behind:
-		return errs.New(errs.Unavailable, "database_pooled",
-			"a connection pooler stands before the database, and migrations need a session of their own: give the database's own address with --database-direct-url")
+		return settledBehind(ctx, url)
 	}
 	return migrations.Up(ctx, url, log)
+}
+
+// settledBehind accepts a schema that is as it should be already.
+func settledBehind(ctx context.Context, url string) error {
+	done, err := migrations.Settled(ctx, url)
+	if err != nil || done {
+		return err
+	}
+	return errs.New(errs.Unavailable, "database_pooled",
+		"a connection pooler stands before the database, and migrations need a session of their own: give the database's own address with --database-direct-url")
 }
 
 // pooled reports that another program answers in the database's name: the

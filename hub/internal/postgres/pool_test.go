@@ -88,6 +88,9 @@ func TestBehindAPooler(t *testing.T) {
 	if err := Migrate(t.Context(), direct, quiet()); err != nil {
 		t.Fatalf("Migrate past the pooler: %v", err)
 	}
+	if err := Migrate(t.Context(), through, quiet()); err != nil {
+		t.Errorf("Migrate through the pooler with nothing to do = %v, want nil", err)
+	}
 	db := openDB(t, Options{URL: through, StatementTimeout: 4321 * time.Millisecond})
 	if _, err := db.Direct(t.Context()); !db.Pooled || !errs.Is(err, "database_pooled") {
 		t.Errorf("Pooled = %v, Direct = %v, want true and database_pooled", db.Pooled, err)
