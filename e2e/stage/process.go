@@ -22,6 +22,7 @@ type Command struct {
 	Args []string
 	Env  []string
 	Dir  string
+	User *syscall.Credential // somebody else, for programs that refuse to run as root
 }
 
 // Process is a program that runs, in a group of its own. Its output goes to a
@@ -44,7 +45,7 @@ func Start(t testing.TB, c Command) *Process {
 	p.cmd = exec.Command(c.Path, c.Args...)
 	p.cmd.Dir, p.cmd.Env = c.Dir, Environment(c.Env...)
 	p.cmd.Stdout, p.cmd.Stderr = out, out
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.User}
 	Must(t, p.cmd.Start())
 	go func() {
 		p.err = p.cmd.Wait()

@@ -1,0 +1,150 @@
+package e2e
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/anet-hub/anet/e2e/stage"
+	"github.com/anet-hub/anet/hub/pgtest"
+	"github.com/anet-hub/anet/migrations"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// D25: four processes at once on an empty database. One migrates, the others
+// wait and say so, and all are one hub.
+func TestFourHubsStartOnAnEmptyDatabase(t *testing.T) {
+	hubs := launchOn(t, pgtest.Empty(t), 4)
+	for _, h := range hubs {
+		h.Ready(t, stage.Patience)
+		if h.AID != hubs[0].AID {
+			t.Errorf("%s and %s are two hubs", h.Name, hubs[0].Name)
+		}
+	}
+	steps := 0
+	for _, h := range hubs {
+		steps += strings.Count(h.Log(), "migrated the database")
+	}
+	if steps != int(migrations.Latest()) {
+		t.Errorf("%d steps were applied, want each of %d once", steps, migrations.Latest())
+	}
+}
+
+// D25: the one that migrates is killed in the middle of it. A step is held up
+// here by a table of that name in a transaction of our own.
+func TestKilledWhileMigrating(t *testing.T) {
+	url := pgtest.Empty(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	stage.Must(t, err)
+	defer conn.Close(t.Context())
+	inTheWay, err := conn.Begin(t.Context())
+	stage.Must(t, err)
+	_, err = inTheWay.Exec(t.Context(), `CREATE TABLE message (n int)`)
+	stage.Must(t, err)
+
+	hubs := launchOn(t, url, 4)
+	var migrating *stage.HubProcess
+	stage.Until(t, stage.Patience, "three wait for the fourth, and say so", func() bool {
+		waiting := 0
+		for _, h := range hubs {
+			if strings.Contains(h.Log(), "another process is migrating the database, waiting") {
+				waiting++
+			} else {
+				migrating = h
+			}
+		}
+		return waiting == 3
+	})
+	migrating.Kill()
+	stage.Must(t, inTheWay.Rollback(t.Context()))
+	for _, h := range hubs {
+		if h != migrating {
+			h.Ready(t, stage.Patience)
+		}
+	}
+	migrating.Again(t)
+	if other := hubs[0]; migrating.AID != other.AID {
+		t.Errorf("the killed one came back as another hub")
+	}
+}
+
+func launchOn(t *testing.T, url string, n int) []*stage.HubProcess {
+	t.Helper()
+	hubs := make([]*stage.HubProcess, n)
+	for i := range hubs {
+		hubs[i] = stage.LaunchHub(t, stage.HubConfig{Name: fmt.Sprintf("hub-%d", i), Database: url})
+	}
+	return hubs
+}
+
+// D25: a program that is older than the schema refuses it, and names both
+// versions.
+func TestOlderProgramRefusesNewerSchema(t *testing.T) {
+	url := pgtest.URL(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	stage.Must(t, err)
+	defer conn.Close(t.Context())
+	const newer = 9_999
+	_, err = conn.Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true)`, newer)
+	stage.Must(t, err)
+
+	hub := stage.LaunchHub(t, stage.HubConfig{Database: url})
+	_ = hub.Wait(t)
+	said := lastLine(hub.Log())
+	if hub.Code() != 1 || !strings.Contains(said, strconv.Itoa(newer)) || !strings.Contains(said, " "+strconv.FormatInt(migrations.Latest(), 10)) {
+		t.Errorf("exit %d with %q, want 1 with the versions %d and %d", hub.Code(), said, newer, migrations.Latest())
+	}
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}
+
+// D25: behind PgBouncer in transaction mode, with the database's own address
+// and without. The schema needs that address once.
+func TestBehindAPooler(t *testing.T) {
+	url := pgtest.Empty(t)
+	pooled := stage.Pooler(t, url)
+
+	t.Run("an empty database needs its own address", func(t *testing.T) {
+		hub := stage.LaunchHub(t, stage.HubConfig{Database: pooled})
+		_ = hub.Wait(t)
+		if said := lastLine(hub.Log()); hub.Code() != 1 || !strings.Contains(said, "--database-direct-url") {
+			t.Errorf("exit %d with %q, want 1 and the flag to use", hub.Code(), said)
+		}
+	})
+	t.Run("with it news travel at once", func(t *testing.T) {
+		exchange(t, 5*time.Second, stage.HubConfig{Database: pooled, Env: []string{"ANET_HUB_DATABASE_DIRECT_URL=" + url}})
+	})
+	t.Run("without it the database is asked, and the log says so", func(t *testing.T) {
+		a := exchange(t, 5*time.Second, stage.HubConfig{Database: pooled})
+		if !strings.Contains(a.Log(), "waiting polls look into the database") {
+			t.Error("the hub does not say that it polls")
+		}
+	})
+}
+
+// exchange lets two processes bring a message from one's sender to a poll that
+// waits at the other.
+func exchange(t *testing.T, within time.Duration, c stage.HubConfig) *stage.HubProcess {
+	t.Helper()
+	a, b := stage.StartHub(t, c), stage.StartHub(t, c)
+	alice, bob := stage.NewAgent(t, a.Hub), stage.NewAgent(t, b.Hub)
+	alice.Register()
+	bob.Register()
+	came := make(chan wire.Polled, 1)
+	go func() { came <- bob.Poll(wire.Poll{WaitMS: stage.Wait(20 * time.Second)}) }()
+	stage.Until(t, stage.Patience, "the poll waits", func() bool { return pollsWaiting(t, b.Hub) == 1 })
+	start := time.Now()
+	id := alice.Mail(bob.AID(), 1000)
+	got := <-came
+	if took := time.Since(start); len(got.Messages) != 1 || got.Messages[0].ID != id || took > within {
+		t.Errorf("%d messages after %s, want message %d within %s", len(got.Messages), took, id, within)
+	}
+	return a
+}
