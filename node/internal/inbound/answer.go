@@ -55,7 +55,7 @@ func effectOf(s task.State, meta task.Metadata) effect.Status {
 // else, is dropped at once.
 func (h *Handler) answered(ctx context.Context, m mailbox.Mail, f func(*journal.Tx, *journal.Task) error) error {
 	denied := h.standing(m.From).Denied
-	return h.commit(ctx, h.Journal.Write, m, func(tx *journal.Tx) error {
+	return h.commit(ctx, h.Journal.WriteSoon, m, func(tx *journal.Tx) error {
 		k, found, err := tx.Task(m.Ix)
 		switch {
 		case err != nil:

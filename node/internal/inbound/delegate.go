@@ -87,7 +87,7 @@ func (h *Handler) held(ctx context.Context, o order) (held *journal.Task, withdr
 // but what was recorded, and an answer that exists is sent again. The deny list
 // is looked at again, and the allow list where it was why the task was taken.
 func (h *Handler) redelivered(ctx context.Context, o order, k journal.Task) error {
-	err := h.commit(ctx, h.Journal.Write, o.mail, func(*journal.Tx) error { return nil })
+	err := h.commit(ctx, h.Journal.WriteSoon, o.mail, func(*journal.Tx) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -98,12 +98,15 @@ func (h *Handler) resend(ctx context.Context, m mailbox.Mail, k journal.Task, s 
 	if s.Denied || (k.Trust == journal.TrustPeer && !s.Listed()) {
 		return drop(string(DropAllowed))
 	}
-	if !k.State.Terminal() || !h.resends.Allow(k.Peer, k.ID, h.Now()) {
+	if !k.State.Terminal() {
 		return nil
 	}
-	return h.Journal.Write(ctx, func(tx *journal.Tx) error {
-		_, err := tx.Resend(k.ID, k.Peer)
-		return err
+	return h.Journal.WriteSoon(ctx, func(tx *journal.Tx) error {
+		sent, err := tx.AnswerSent(k.ID, k.Peer)
+		if err != nil || !sent || !h.resends.Allow(k.Peer, k.ID, h.Now()) {
+			return err
+		}
+		return tx.Resend(k.ID, k.Peer)
 	})
 }
 
@@ -202,7 +205,7 @@ func (h *Handler) newTask(o order, trust journal.Trust) journal.Task {
 // takeText puts a request in words into the inbox.
 func (h *Handler) takeText(ctx context.Context, o order, trust journal.Trust) error {
 	k := h.newTask(o, trust)
-	return h.commit(ctx, h.Journal.Write, o.mail, func(tx *journal.Tx) error {
+	return h.commit(ctx, h.Journal.WriteSoon, o.mail, func(tx *journal.Tx) error {
 		if err := tx.PutTask(&k); err != nil {
 			return err
 		}
@@ -245,10 +248,10 @@ func (h *Handler) answerAtOnce(ctx context.Context, o order, k journal.Task, pla
 	})
 }
 
-// run marks the call as started and hands it on. A short call is acknowledged
-// when its result is on disk, so its mark need not wait for the disk: if the
-// machine loses it, the message is still in the mailbox. A long one is
-// acknowledged now.
+// run marks the call as started and hands it on. A long call is acknowledged
+// now and its mark on disk. A short one is acknowledged when its result is
+// written; its mark holds against the end of this process, and only a machine
+// that loses power may run the call again (G.4).
 func (h *Handler) run(ctx context.Context, o order, k journal.Task, plan dispatch.Plan, release func(), settled func(mailbox.Verdict)) {
 	write := h.Journal.WriteSoon
 	if plan.Long() {

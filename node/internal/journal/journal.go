@@ -29,6 +29,7 @@ type Journal struct {
 
 	mu      sync.Mutex // held by the writing transaction
 	version int64      // of the task changed last; guarded by mu
+	soft    bool       // something was written that may not be on disk; guarded by mu
 
 	changed broadcast // tasks
 	queued  broadcast // outgoing messages
@@ -124,12 +125,34 @@ func (t *Tx) Now() time.Time { return t.now }
 func (j *Journal) Write(ctx context.Context, f func(*Tx) error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.commit(context.WithoutCancel(ctx), f)
+	return j.writeHard(context.WithoutCancel(ctx), f)
+}
+
+// writeHard makes all that was written before durable, too: the log of the
+// database has one order.
+func (j *Journal) writeHard(ctx context.Context, f func(*Tx) error) error {
+	err := j.commit(ctx, f)
+	if err == nil {
+		j.soft = false
+	}
+	return err
+}
+
+// Sync returns when everything written so far is on disk. Many soft writes and
+// one Sync cost one wait.
+func (j *Journal) Sync(ctx context.Context) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.soft {
+		return nil
+	}
+	return j.writeHard(context.WithoutCancel(ctx), func(t *Tx) error { return t.exec(`UPDATE mark SET n = n + 1`) })
 }
 
 // WriteSoon is Write without waiting for the disk: the transaction survives the
-// end of this process, however sudden, and a later Write makes it survive the
-// machine's. It is for marks that a message not yet acknowledged would repeat.
+// end of this process, however sudden, and a later Write or Sync makes it
+// survive the machine's. It is for what a message not yet acknowledged would
+// repeat.
 func (j *Journal) WriteSoon(ctx context.Context, f func(*Tx) error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -137,6 +160,7 @@ func (j *Journal) WriteSoon(ctx context.Context, f func(*Tx) error) error {
 	if _, err := j.write.ExecContext(ctx, `PRAGMA synchronous = NORMAL`); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
+	j.soft = true
 	err := j.commit(ctx, f)
 	if _, e := j.write.ExecContext(ctx, `PRAGMA synchronous = FULL`); e != nil {
 		return errors.Join(err, fmt.Errorf("write the journal: %w", e))

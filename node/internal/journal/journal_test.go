@@ -247,3 +247,40 @@ func TestKillInsideATransaction(t *testing.T) {
 		t.Errorf("integrity_check = %q, %v", ok, err)
 	}
 }
+
+func TestSyncOnlyWhenThereIsSomething(t *testing.T) {
+	j, _ := newJournal(t)
+	marks := func() (n int) {
+		if err := j.write.QueryRow(`SELECT n FROM mark`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	soft := func() {
+		err := j.WriteSoon(t.Context(), func(tx *Tx) error { return tx.PutTask(&Task{ID: "ix_1", Role: Requester, State: task.Submitted}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		name string
+		do   func()
+		want int
+	}{
+		{"nothing written", func() {}, 0},
+		{"two soft writes", func() { soft(); soft() }, 1},
+		{"nothing since", func() {}, 1},
+		{"a soft write and a hard one after it", func() {
+			soft()
+			j.must(t, func(tx *Tx) error { _, err := tx.Remember("a", []byte("m"), tx.Now()); return err })
+		}, 1},
+	} {
+		step.do()
+		if err := j.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := marks(); got != step.want {
+			t.Errorf("%s: %d waits for the disk by now, want %d", step.name, got, step.want)
+		}
+	}
+}

@@ -125,13 +125,19 @@ func (t *Tx) Unsent() ([]Outgoing, error) {
 	return collect(t, scanOutgoing, `SELECT `+outgoingColumns+` FROM outbox WHERE sent_at = 0 ORDER BY id`)
 }
 
-// Resend queues a kept answer again, with the same bytes; false when it is
-// still waiting, or expired.
-func (t *Tx) Resend(task, peer string) (bool, error) {
+// AnswerSent reports whether the task's answer is kept and not waiting: then it
+// can be sent again.
+func (t *Tx) AnswerSent(task, peer string) (sent bool, err error) {
+	_, err = t.one(`SELECT sent_at > 0 AND exp > ? FROM outbox WHERE task = ? AND peer = ? ORDER BY id DESC LIMIT 1`,
+		[]any{ms(t.now), task, peer}, &sent)
+	return sent, err
+}
+
+// Resend queues the answer again, with the same bytes.
+func (t *Tx) Resend(task, peer string) error {
 	t.queued = true
-	n, err := t.affect(`UPDATE outbox SET sent_at = 0, next_at = ?1 WHERE id = (
-		SELECT max(id) FROM outbox WHERE task = ?2 AND peer = ?3) AND sent_at > 0 AND exp > ?1`, ms(t.now), task, peer)
-	return n == 1, err
+	return t.exec(`UPDATE outbox SET sent_at = 0, next_at = ?1 WHERE id = (
+		SELECT max(id) FROM outbox WHERE task = ?2 AND peer = ?3)`, ms(t.now), task, peer)
 }
 
 // OutboxDepth counts what waits, and says since when.

@@ -158,11 +158,14 @@ func TestResendOnlyWhatWasSent(t *testing.T) {
 	resend := func(want bool, when string) {
 		t.Helper()
 		j.must(t, func(tx *Tx) error {
-			did, err := tx.Resend("ix_1", "p")
-			if did != want {
-				t.Errorf("%s: Resend = %v, want %v", when, did, want)
+			sent, err := tx.AnswerSent("ix_1", "p")
+			if sent != want {
+				t.Errorf("%s: AnswerSent = %v, want %v", when, sent, want)
 			}
-			return err
+			if err != nil || !sent {
+				return err
+			}
+			return tx.Resend("ix_1", "p")
 		})
 	}
 	j.must(t, func(tx *Tx) error { return tx.Enqueue(&o) })

@@ -9,10 +9,15 @@ import (
 // ackBatch bounds one acknowledgement; the rest goes with the next.
 const ackBatch = 500
 
+// Sync returns when everything decided so far is on disk.
+type Sync func(ctx context.Context) error
+
 // acks acknowledges in batches, beside the poll that may be waiting. While one
-// request is under way, what is decided meanwhile gathers for the next.
+// request is under way, what is decided meanwhile gathers for the next. A batch
+// is made durable once, before the hub is told to forget it.
 type acks struct {
 	hub    Hub
+	sync   Sync
 	signal chan struct{}
 
 	mu      sync.Mutex
@@ -20,8 +25,8 @@ type acks struct {
 	decided []int64
 }
 
-func newAcks(hub Hub) *acks {
-	return &acks{hub: hub, signal: make(chan struct{}, 1), busy: map[int64]bool{}}
+func newAcks(hub Hub, sync Sync) *acks {
+	return &acks{hub: hub, sync: sync, signal: make(chan struct{}, 1), busy: map[int64]bool{}}
 }
 
 // begin takes a message in hand; false when it is in hand already.
@@ -80,6 +85,9 @@ func (a *acks) last() {
 // flush acknowledges all that is decided.
 func (a *acks) flush(ctx context.Context) error {
 	for batch := a.batch(); len(batch) > 0; batch = a.batch() {
+		if err := a.sync(ctx); err != nil {
+			return err
+		}
 		if err := a.hub.Ack(ctx, batch); err != nil {
 			return err
 		}

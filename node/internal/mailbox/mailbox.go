@@ -2,7 +2,8 @@
 // came (wire 2, E.10), hands it on and acknowledges.
 //
 // The one rule: a message is acknowledged when whoever took it has said that
-// it is safely stored or can never be of use, and never before. What cannot be
+// it is stored or can never be of use, and what was stored is on disk, never
+// before. What cannot be
 // decided yet is left where it is and read again by time; it holds nothing up,
 // since the cursor moves past it. The cursor lives in memory only: after a
 // start the mailbox is read from its beginning.
@@ -39,7 +40,8 @@ const (
 )
 
 // Receiver takes messages. Receive calls settled exactly once, before it
-// returns or later from another goroutine.
+// returns or later from another goroutine. Done means that what was decided is
+// written; the mailbox makes it durable before it acknowledges.
 type Receiver interface {
 	Receive(ctx context.Context, envelope []byte, settled func(Verdict))
 }
@@ -80,10 +82,10 @@ type State struct {
 }
 
 // New makes a mailbox; Run does the work.
-func New(hub Hub, receiver Receiver, events Events, log *slog.Logger) *Mailbox {
+func New(hub Hub, receiver Receiver, sync Sync, events Events, log *slog.Logger) *Mailbox {
 	return &Mailbox{
 		hub: hub, receiver: receiver, events: events, log: log,
-		backoff: DefaultBackoff, acks: newAcks(hub), reread: newReread(),
+		backoff: DefaultBackoff, acks: newAcks(hub, sync), reread: newReread(),
 	}
 }
 

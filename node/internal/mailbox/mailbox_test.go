@@ -54,6 +54,8 @@ func (r *reader) count(words string) (n int) {
 
 func (r *reader) len() int { r.mu.Lock(); defer r.mu.Unlock(); return len(r.got) }
 
+func noSync(context.Context) error { return nil }
+
 type set struct {
 	hub  *hubtest.Hub
 	box  *Mailbox
@@ -67,7 +69,7 @@ func run(t *testing.T, f func(t *testing.T, s set)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := set{hub: hubtest.New(), read: &reader{}, log: &bytes.Buffer{}}
 		s.hub.Open(me)
-		s.box = New(s.hub.Line(me), s.read, Events{}, slog.New(slog.NewTextHandler(s.log, nil)))
+		s.box = New(s.hub.Line(me), s.read, noSync, Events{}, slog.New(slog.NewTextHandler(s.log, nil)))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- s.box.Run(ctx) }()
@@ -214,7 +216,7 @@ func TestOtherWireEndsPolling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := hubtest.New()
 		hub.Down(errs.New(errs.UpgradeRequired, "wire_unsupported", "the hub speaks wire 3"))
-		box := New(hub.Line(me), &reader{}, Events{}, slog.New(slog.DiscardHandler))
+		box := New(hub.Line(me), &reader{}, noSync, Events{}, slog.New(slog.DiscardHandler))
 		err := box.Run(t.Context())
 		if errs.KindOf(err) != errs.UpgradeRequired || box.State().Stopped == "" {
 			t.Errorf("Run = %v, stopped %q; want polling to end and say why", err, box.State().Stopped)
@@ -226,7 +228,7 @@ func TestUnknownNodeIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub, told := hubtest.New(), make(chan struct{}, 1)
 		unknown := func() { hub.Open(me); told <- struct{}{} }
-		box := New(hub.Line(me), &reader{}, Events{Unknown: unknown}, slog.New(slog.DiscardHandler))
+		box := New(hub.Line(me), &reader{}, noSync, Events{Unknown: unknown}, slog.New(slog.DiscardHandler))
 		ctx, stop := context.WithCancel(t.Context())
 		go box.Run(ctx)
 		<-told
@@ -235,5 +237,37 @@ func TestUnknownNodeIsTold(t *testing.T) {
 			t.Errorf("after registering: %+v, want polls to succeed", s)
 		}
 		stop()
+	})
+}
+
+// Checklist 24: what was decided is on disk before the hub forgets it, many
+// messages at once where many wait.
+func TestAckAfterSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hub, read, syncs := hubtest.New(), &reader{}, 0
+		hub.Open(me)
+		disk := errs.New(errs.Internal, "disk", "the disk is full")
+		sync := func(context.Context) error {
+			if syncs++; syncs == 1 {
+				return disk
+			}
+			return nil
+		}
+		for range 100 {
+			hub.Put(me, []byte("good"))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- New(hub.Line(me), read, sync, Events{}, slog.New(slog.DiscardHandler)).Run(ctx) }()
+		synctest.Wait()
+		if read.len() != 100 || len(hub.Mail(me)) != 100 {
+			t.Errorf("while nothing gets to disk %d of 100 messages are left", len(hub.Mail(me)))
+		}
+		time.Sleep(DefaultBackoff.Cap)
+		if n := len(hub.Mail(me)); n != 0 || syncs > 5 {
+			t.Errorf("%d messages are left after %d syncs, want none after a few", n, syncs)
+		}
+		stop()
+		<-ended
 	})
 }

@@ -19,7 +19,7 @@ func TestAttemptsSpread(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		for range 50 {
 			hub.Open(me)
-			go New(hub.Line(me), &reader{}, Events{}, slog.New(slog.DiscardHandler)).Run(ctx)
+			go New(hub.Line(me), &reader{}, noSync, Events{}, slog.New(slog.DiscardHandler)).Run(ctx)
 		}
 		time.Sleep(time.Minute)
 		down, long := time.Now(), 5*time.Minute

@@ -95,8 +95,8 @@ func TestSameEnvelopeAgain(t *testing.T) {
 		time.Sleep(time.Second)
 		for range 10 {
 			w.hub.Put(bob.aid(), e)
+			time.Sleep(time.Second)
 		}
-		time.Sleep(time.Second)
 		results := mallory.results()
 		if job.count() != 1 || len(results) != 3 {
 			t.Fatalf("%d effects and %d results, want 1 and 3: the first and two repetitions", job.count(), len(results))

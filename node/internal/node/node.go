@@ -79,7 +79,7 @@ func New(p Parts) *Node {
 		AID: p.Keys.AID(), Keys: p.Keys, Book: book, Journal: p.Journal,
 		Inbound: handler, Dropped: n.Dropped, Log: p.Log, Now: p.Now,
 	}
-	n.Mailbox = mailbox.New(p.Relay, opener, mailbox.Events{Back: n.hubBack, Unknown: p.Unknown}, p.Log)
+	n.Mailbox = mailbox.New(p.Relay, opener, p.Journal.Sync, mailbox.Events{Back: n.hubBack, Unknown: p.Unknown}, p.Log)
 	return n
 }
 

@@ -138,3 +138,7 @@ CREATE TABLE early_cancel (
     exp  INTEGER NOT NULL,
     PRIMARY KEY (task, peer)
 ) WITHOUT ROWID;
+
+-- Written to make everything before it durable.
+CREATE TABLE mark (n INTEGER NOT NULL);
+INSERT INTO mark (n) VALUES (0);
