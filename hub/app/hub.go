@@ -80,7 +80,15 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		P2PPeers:  cfg.P2PPeers,
 	}, &httpapi.Mail{Relay: rules})
 	return &hub{api: api, key: key, board: board,
-		loops: []func(context.Context) error{key.Run, proofs.Run, life.Run, board.Run, rules.Run}}, nil
+		loops: []func(context.Context) error{key.Run, proofs.Run, life.Run, listen(board, bus), rules.Run}}, nil
+}
+
+// listen runs the board and hangs up its connection afterwards.
+func listen(board *wake.Board, bus *postgres.Bus) func(context.Context) error {
+	return func(ctx context.Context) error {
+		defer bus.Close()
+		return board.Run(ctx)
+	}
 }
 
 func (c *Config) mailLimits() relay.Limits {
