@@ -53,7 +53,7 @@ images: build ## container images, from what is on this machine
 	@deploy/images.sh
 
 compose: images ## PostgreSQL, a hub and three nodes in containers, left running
-	@$(COMPOSE) up -d
+	@ANET_POSTGRES_IMAGE=$${ANET_POSTGRES_IMAGE:-anet-postgres:local} $(COMPOSE) up -d
 
 compose-down: ## stop these containers and forget their data
 	@$(COMPOSE) down -v

@@ -44,11 +44,11 @@ into() {
 }
 
 postgres() {
-	local bin lib share root=$stage/postgres programs modules
+	local bin lib share root=$stage/postgres programs modules before
 	bin=$(newest_postgres)
 	lib=$("$bin/pg_config" --pkglibdir)
 	share=$("$bin/pg_config" --sharedir)
-	mkdir -p "$root"/{etc,tmp,usr/local/bin,run/postgresql}
+	mkdir -p "$root"/{etc,tmp,usr/local/bin,run/postgresql,var}
 	programs=("$bin"/{postgres,initdb,pg_isready,psql,pg_dump} /bin/sh /bin/mv /bin/rm)
 	# Without the just-in-time compiler, which is larger than all the rest.
 	mapfile -t modules < <(find "$lib" -maxdepth 1 -name '*.so' ! -name 'llvmjit*')
@@ -57,15 +57,19 @@ postgres() {
 	into "$root" $(libraries "${programs[@]}" "${modules[@]}")
 	rm -rf "${root:?}$share/man"
 	chmod 1777 "$root/tmp"
+	ln -s ../run "$root/var/run" # where Debian's clients look for the socket
 	install -m 755 deploy/images/postgres/entrypoint "$root/usr/local/bin/entrypoint"
 	printf 'root:x:0:0::/:/bin/sh\npostgres:x:%s:%s::/var/lib/postgresql:/bin/sh\n' $pg_uid $pg_uid >"$root/etc/passwd"
 	printf 'root:x:0:\npostgres:x:%s:\n' $pg_uid >"$root/etc/group"
+	before=$(docker images -q "anet-postgres:$tag")
 	pack "$root" $pg_uid var/lib/postgresql/data run/postgresql |
 		docker import \
 			-c "ENV PATH=$bin:/usr/local/bin:/usr/bin:/bin" -c 'ENV PGDATA=/var/lib/postgresql/data' \
 			-c 'USER postgres' -c 'VOLUME /var/lib/postgresql/data' -c 'EXPOSE 5432' \
 			-c 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' \
 			- "anet-postgres:$tag" >/dev/null
+	# The one it replaces would stay without a name; in use, it stays.
+	test -z "$before" || docker image rm "$before" >/dev/null 2>&1 || true
 	say "anet-postgres:$tag from $bin"
 }
 
@@ -81,24 +85,36 @@ pack() {
 }
 
 programs() {
-	local name
-	for name in anet-hub anet text-service; do
-		program "$name"
-	done
+	program anet-hub
+	program anet
+	program text-service
+	mkdir "$stage/text-desk"
+	cp deploy/images/text-desk.json "$stage/text-desk/config.json"
+	build text-desk anet-text-desk
 }
 
-# program makes the image of one binary from its Dockerfile.
+# program makes the image of one static binary.
 program() {
 	local name=$1 context=$stage/$1
 	test -x "bin/$name" || { say "bin/$name is missing: make build"; exit 1; }
-	mkdir -p "$context"/{data,tmp,etc/ssl/certs}
+	mkdir -p "$context"/{root/{tmp,etc/ssl/certs},home/data,sockets/anet}
+	# Folders keep their modes as the content of a folder that is copied.
+	chmod 1777 "$context/root/tmp"
+	chmod 700 "$context/home/data" "$context/sockets/anet"
 	cp "bin/$name" "$context/"
+	# Without the system's certificates a node could join no hub by https.
 	if test -r /etc/ssl/certs/ca-certificates.crt; then
-		cp -L /etc/ssl/certs/ca-certificates.crt "$context/etc/ssl/certs/"
+		cp -L /etc/ssl/certs/ca-certificates.crt "$context/root/etc/ssl/certs/"
 	fi
-	printf 'anet:x:%s:%s::/data:/none\n' $uid $uid >"$context/etc/passwd"
-	docker build -q -t "$name:$tag" -f "deploy/images/$name.Dockerfile" "$context" >/dev/null
-	say "$name:$tag"
+	printf 'anet:x:%s:%s::/data:/none\n' $uid $uid >"$context/root/etc/passwd"
+	build "$name" "$name"
+}
+
+# build makes an image of the folder staged under a name.
+build() {
+	docker build -t "$2:$tag" -f "deploy/images/$1.Dockerfile" "$stage/$1" >"$stage/said" 2>&1 ||
+		{ cat "$stage/said" >&2; exit 1; }
+	say "$2:$tag"
 }
 
 if test $# = 0; then
