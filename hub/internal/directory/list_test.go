@@ -73,6 +73,7 @@ func rated(a Agent, sum, count int64) Agent {
 	return a
 }
 
+// Number 42: what ?cap= and ?q= find.
 func TestListAnswers(t *testing.T) {
 	d, _ := newMemory(
 		agent(1, "text.digest", "digest"), agent(2, "text.digest"), rated(agent(3, "text.wordcount"), 9, 2),
@@ -190,6 +191,7 @@ func TestPageBounds(t *testing.T) {
 	})
 }
 
+// Number 42: thirty days and quiet.
 func TestWhoIsNotSeenForThirtyDaysIsHidden(t *testing.T) {
 	d, m := newMemory(agent(1, "x"), agent(2, "x"), agent(3, "x"))
 	now := testNow.Add(31 * 24 * time.Hour)

@@ -481,6 +481,26 @@ func TestAnUnchangedRegistrationIsToldSo(t *testing.T) {
 	}
 }
 
+// A captured registration, sent again and again, must not use up the limit of
+// the agent that signed it.
+func TestReplaysCountAgainstTheAddress(t *testing.T) {
+	w := newTown(t)
+	n := w.node("alice")
+	captured := w.signed(n, wire.ActionRegister, "/register", n.Register("alice", "x"))
+	body, _ := io.ReadAll(captured.Body)
+	statuses := map[int]int{}
+	for range 60 {
+		captured.Body = io.NopCloser(bytes.NewReader(body))
+		statuses[w.do(captured).StatusCode]++
+	}
+	if statuses[200] != 1 || statuses[401] != 19 || statuses[429] != 40 {
+		t.Errorf("statuses %v, want one 200, 19 times 401 and then 429", statuses)
+	}
+	if a := w.register(n, n.Register("alice", "y")); a.StatusCode != 200 {
+		t.Errorf("the agent itself: %d %s", a.StatusCode, a.raw)
+	}
+}
+
 // Number 38: caches may ask whether a card or a key set changed.
 func TestTaggedDocuments(t *testing.T) {
 	w := newTown(t)
@@ -616,4 +636,21 @@ func TestPagesOverHTTP(t *testing.T) {
 	if len(all) != 20 || len(slices.Compact(all)) != 20 {
 		t.Errorf("%d agents on the pages, want 20", len(all))
 	}
+}
+
+// Whatever the body, finding the card in it neither fails nor changes the rest.
+func FuzzRegistrationBody(f *testing.F) {
+	f.Add([]byte(`{"aid":"b","a2a_card":{"a":[1,"}"]},"name":"n"}`))
+	f.Add([]byte(`{"a2a_card":null}`))
+	f.Add([]byte(`{"a2a_card":{"a":1,"a":2}}`))
+	f.Add([]byte(`{"a2a_card":`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var around, plain wire.Register
+		if decodeAround(body, "a2a_card", &around, &around.A2ACard) != nil {
+			return
+		}
+		if decode(body, &plain) == nil && (plain.AID != around.AID || !bytes.Equal(plain.A2ACard, around.A2ACard)) {
+			t.Fatalf("%q reads as %+v around its card and as %+v whole", body, around, plain)
+		}
+	})
 }

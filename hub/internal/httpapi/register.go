@@ -47,7 +47,11 @@ func (d *Directory) register(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer, err := d.Rules.Register(r.Context(), app, caller.Proof)
+	var answer wire.Registered
+	err = d.admit(r, caller, func() (err error) {
+		answer, err = d.Rules.Register(r.Context(), app, caller.Proof)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -77,25 +81,44 @@ func (d *Directory) repeat(w http.ResponseWriter, r *http.Request, who applicant
 	if err != nil {
 		return err
 	}
-	if err := d.Rules.Repeat(r.Context(), caller.Proof); err != nil {
+	err = d.admit(r, caller, func() error { return d.Rules.Repeat(r.Context(), caller.Proof) })
+	if err != nil {
 		return err
 	}
 	return writeBody(w, http.StatusOK, "application/json", who.standing.Answer)
 }
 
 // prove verifies the signature over a registration. Who fails at it for a known
-// AID is a stranger after all; who succeeds is limited by the AID.
+// AID is a stranger after all.
 func (d *Directory) prove(r *http.Request, who applicant, kel, body []byte) (*Caller, error) {
 	caller, err := d.api.verify(r, who.claim, kel, wire.ActionRegister, body)
-	if err == nil {
-		return caller, d.Members.Take(who.claim.AID)
-	}
 	if errs.KindOf(err) == errs.Unauthorized && who.standing.Known {
-		if limited := d.Strangers.Take(d.api.clientAddr(r)); limited != nil {
-			return nil, limited
-		}
+		err = d.blame(r, err)
 	}
-	return nil, asBadKEL(err)
+	return caller, asBadKEL(err)
+}
+
+// admit lets the signer register within its own limit. A signature that was used
+// before is not the signer's doing, and does not count against it.
+func (d *Directory) admit(r *http.Request, c *Caller, register func() error) error {
+	giveBack, err := d.Members.Reserve(c.AID)
+	if err != nil {
+		return err
+	}
+	err = register()
+	if errs.KindOf(err) == errs.Unauthorized {
+		giveBack()
+		return d.blame(r, err)
+	}
+	return err
+}
+
+// blame charges the address for a signature that does not count.
+func (d *Directory) blame(r *http.Request, err error) error {
+	if limited := d.Strangers.Take(d.api.clientAddr(r)); limited != nil {
+		return limited
+	}
+	return err
 }
 
 // asBadKEL tells a history that is none from a signature that is bad (step 7).
