@@ -329,3 +329,24 @@ func TestBrowsersMayAsk(t *testing.T) {
 		t.Errorf("preflight: %d %v", resp.StatusCode, resp.Header)
 	}
 }
+
+// No line, at the most verbose level, says who asked or for whom (checklist 46).
+func TestLogsNameNoAgent(t *testing.T) {
+	f := newFixture(t)
+	for _, r := range []*http.Request{
+		f.signedRequest("/relay/echo", "hi"),
+		f.signedRequest("/agents/"+f.agent.AID()+"/echo", "hi"),
+		f.signedRequest("/relay/echo", strings.Repeat("x", 65)),
+		httptest.NewRequest(http.MethodGet, "/agents/"+f.agent.AID()+"/nowhere?cap=text.digest", nil),
+	} {
+		f.do(r)
+	}
+	for _, secret := range []string{f.agent.AID(), "192.0.2.1", "text.digest", "nowhere"} {
+		if strings.Contains(f.log.String(), secret) {
+			t.Errorf("the log names %q:\n%s", secret, f.log)
+		}
+	}
+	if !strings.Contains(f.log.String(), "/agents/{aid}/echo") {
+		t.Error("the log does not name the route: this test proves nothing")
+	}
+}
