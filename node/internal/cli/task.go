@@ -86,14 +86,19 @@ func compact(raw json.RawMessage) string {
 
 func printThread(w io.Writer, t node.Thread) {
 	printTask(w, t.Task)
+	printFiles(w, t.Files)
 	for _, m := range t.Messages {
 		fmt.Fprintf(w, "\n%s %s%s\n", clock(m.At), m.From, kindOf(m))
 		if m.Text != "" {
 			fmt.Fprintln(w, indent(text(m.Text)))
 		}
-		for _, f := range m.Files {
-			fmt.Fprintf(w, "  [%s, %d bytes, %s]\n", line(f.Name), f.Size, f.CID)
-		}
+		printFiles(w, m.Files)
+	}
+}
+
+func printFiles(w io.Writer, files []node.File) {
+	for _, f := range files {
+		fmt.Fprintf(w, "  [%s, %d bytes, %s]\n", line(f.Name), f.Size, f.CID)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -168,15 +169,17 @@ func (p *Program) save(ctx context.Context, api node.API, t node.Thread, into st
 	if err := os.MkdirAll(into, 0o700); err != nil {
 		return err
 	}
-	var list []task.Attachment
+	named := slices.Clone(t.Files)
 	for _, m := range t.Messages {
-		for _, named := range m.Files {
-			f, err := api.File(ctx, t.Task.ID, named.CID)
-			if err != nil {
-				return err
-			}
-			list = append(list, task.Attachment{Name: named.Name, Mime: named.Mime, Size: int64(len(f.Data)), CID: named.CID, Data: f.Data})
+		named = append(named, m.Files...)
+	}
+	var list []task.Attachment
+	for _, n := range named {
+		f, err := api.File(ctx, t.Task.ID, n.CID)
+		if err != nil {
+			return err
 		}
+		list = append(list, task.Attachment{Name: n.Name, Mime: n.Mime, Size: int64(len(f.Data)), CID: n.CID, Data: f.Data})
 	}
 	if len(list) == 0 {
 		p.note("no files are attached")
