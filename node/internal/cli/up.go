@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -98,17 +99,28 @@ func (p *Program) downCommand() *cobra.Command {
 	return example(c, "anet down")
 }
 
+// stopPatience is for a node that still has calls to finish.
+const stopPatience = 30 * time.Second
+
 // stop ends the node and waits for its end. A node that does not run is as it
-// should be.
+// should be; one that is just starting is waited for, or it would run on.
 func stop(ctx context.Context, dir datadir.Dir) (stopped bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	defer cancel()
 	c := control.Dial(dir)
 	defer c.Close()
-	switch err := c.Stop(ctx); {
-	case errs.Is(err, control.NotRunning):
-		return false, nil
-	case errs.Is(err, control.ConnectionLost): // it was about to stop already
-		return true, control.Free(ctx, dir)
-	default:
-		return err == nil, err
+	for {
+		switch err := c.Stop(ctx); {
+		case errs.Is(err, control.ConnectionLost): // it was about to stop already
+			return true, control.Free(ctx, dir)
+		case !errs.Is(err, control.NotRunning):
+			return err == nil, err
+		}
+		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		err := control.Free(short, dir)
+		cancel()
+		if err == nil || ctx.Err() != nil || !errs.Is(err, control.AlreadyRunning) {
+			return false, err
+		}
 	}
 }
