@@ -35,6 +35,16 @@ func Docker(t testing.TB) {
 	}
 }
 
+// Compose is the command line of Docker's compose, the newer one where it is there.
+func Compose(t testing.TB) []string {
+	t.Helper()
+	Docker(t)
+	if exec.Command("docker", "compose", "version").Run() == nil {
+		return []string{"docker", "compose"}
+	}
+	return []string{Program(t, "docker-compose")}
+}
+
 // Root wants the rights to act as another user.
 func Root(t testing.TB) {
 	t.Helper()

@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anet-hub/anet/e2e/stage"
+	"github.com/anet-hub/anet/shared/testkit/need"
+)
+
+// TestComposeNetwork brings up docker-compose.yml, calls across it, and cuts
+// the provider off from the network: the call waits in the mailbox and is
+// answered when the provider is back.
+func TestComposeNetwork(t *testing.T) {
+	n := composeUp(t)
+	var provider string
+	stage.Until(t, time.Minute, "alice finds text.digest", func() bool {
+		provider = n.find(t, "alice", "text.digest")
+		return provider != ""
+	})
+	code, done := n.anet(t, "alice", "delegate", provider, "--capability", "text.digest", "--args", `{"text":"hello"}`, "--wait", "30s")
+	done.wantDigest(t, code, "hello")
+
+	n.docker(t, "network", "disconnect", n.project+"_nodes", n.id(t, "text-desk"))
+	code, waiting := n.anet(t, "alice", "delegate", provider, "--capability", "text.digest", "--args", `{"text":"later"}`, "--wait", "2s")
+	if code != 8 {
+		t.Fatalf("a call of a node that is cut off ended with %d, want 8, still waiting: %+v", code, waiting)
+	}
+	n.docker(t, "network", "connect", n.project+"_nodes", n.id(t, "text-desk"))
+	code, done = n.anet(t, "alice", "task", "get", waiting.TaskID, "--wait", "1m")
+	done.wantDigest(t, code, "later")
+}
+
+// taskView is what these stories read of a task.
+type taskView struct {
+	TaskID          string `json:"task_id"`
+	EffectStatus    string `json:"effect_status"`
+	ReceiptVerified string `json:"receipt_verified"`
+	Deliverable     struct {
+		Evidence struct {
+			ObservedState string `json:"observed_state"`
+		} `json:"evidence"`
+	} `json:"deliverable"`
+}
+
+func (v taskView) wantDigest(t *testing.T, code int, text string) {
+	t.Helper()
+	sum := sha256.Sum256([]byte(text))
+	if got, want := v.Deliverable.Evidence.ObservedState, hex.EncodeToString(sum[:]); code != 0 || got != want {
+		t.Errorf("the digest of %q: exit %d, %q, want 0 and %q (%+v)", text, code, got, want, v)
+	}
+	if v.EffectStatus != "OK" || v.ReceiptVerified != "verified" {
+		t.Errorf("the digest of %q: effect %s, receipt %s, want OK and verified", text, v.EffectStatus, v.ReceiptVerified)
+	}
+}
+
+// network is a running docker-compose.yml under a project of its own.
+type network struct {
+	project string
+	compose []string
+	env     []string
+}
+
+func composeUp(t *testing.T) *network {
+	n := &network{compose: need.Compose(t), project: fmt.Sprintf("anete2e%d", os.Getpid())}
+	n.env = []string{"COMPOSE_PROJECT_NAME=" + n.project, "ANET_POSTGRES_IMAGE=anet-postgres:local", "ANET_HUB_PORT=0"}
+	command(t, nil, "make", "images")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(n.run(t, "logs", "--tail=40").Out)
+		}
+		n.must(t, "down", "--volumes")
+	})
+	n.must(t, "up", "--detach")
+	return n
+}
+
+// run is one compose command.
+func (n *network) run(t *testing.T, args ...string) stage.Output {
+	t.Helper()
+	line := slices.Concat(n.compose, args)
+	return stage.Run(t, 5*time.Minute, stage.Command{Name: "compose", Path: line[0], Args: line[1:], Dir: stage.Root(), Env: n.env})
+}
+
+func (n *network) must(t *testing.T, args ...string) string {
+	t.Helper()
+	out := n.run(t, args...)
+	if out.Code != 0 {
+		t.Fatalf("compose %s: %s", strings.Join(args, " "), out)
+	}
+	return out.Out
+}
+
+// anet runs the command line inside a node's container.
+func (n *network) anet(t *testing.T, node string, args ...string) (code int, v taskView) {
+	t.Helper()
+	out := n.run(t, append([]string{"exec", "-T", node, "/anet", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(out.Out), &v); err != nil {
+		t.Fatalf("anet %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return out.Code, v
+}
+
+// find is the AID of who serves the capability, empty while nobody does.
+func (n *network) find(t *testing.T, node, capID string) string {
+	t.Helper()
+	var found struct {
+		Agents []struct {
+			AID string `json:"aid"`
+		} `json:"agents"`
+	}
+	out := n.run(t, "exec", "-T", node, "/anet", "--json", "find", "--cap", capID)
+	if err := json.Unmarshal([]byte(out.Out), &found); err != nil || len(found.Agents) == 0 {
+		return ""
+	}
+	return found.Agents[0].AID
+}
+
+func (n *network) id(t *testing.T, service string) string {
+	t.Helper()
+	return strings.TrimSpace(n.must(t, "ps", "-q", service))
+}
+
+func (n *network) docker(t *testing.T, args ...string) {
+	t.Helper()
+	command(t, nil, "docker", args...)
+}
