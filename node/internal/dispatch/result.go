@@ -85,11 +85,7 @@ func transcript(tx *journal.Tx, id string) ([]task.Turn, error) {
 		if err != nil || !task.Conversation(task.ChatMsg{Kind: m.Kind}, meta) {
 			continue
 		}
-		turn := task.Turn{From: string(m.From), Body: m.Body}
-		for _, f := range files[m.Seq] {
-			turn.Attachments = append(turn.Attachments, task.Attachment{Name: f.Name, Mime: f.Mime, Size: f.Size, CID: f.CID})
-		}
-		turns = append(turns, turn)
+		turns = append(turns, task.Turn{From: string(m.From), Body: m.Body, Attachments: files[m.Seq]})
 	}
 	return turns, nil
 }

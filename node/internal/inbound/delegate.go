@@ -216,7 +216,7 @@ func (h *Handler) takeText(ctx context.Context, o order, trust journal.Trust) er
 // keep stores what comes with a task: its files, and its requester's identity
 // where that belongs on record.
 func (h *Handler) keep(tx *journal.Tx, o order, k journal.Task) error {
-	if err := tx.AddFiles(k.ID, 0, stored(o.req.Attachments)); err != nil {
+	if err := tx.AddFiles(k.ID, 0, o.req.Attachments); err != nil {
 		return err
 	}
 	return h.Book.Keep(tx, k.Peer, o.mail.Sender, o.standing.Listed())
@@ -278,12 +278,4 @@ func (h *Handler) run(ctx context.Context, o order, k journal.Task, plan dispatc
 			settled(mailbox.Verdict(recorded))
 		}
 	})
-}
-
-func stored(files []task.Attachment) []journal.Attachment {
-	out := make([]journal.Attachment, len(files))
-	for i, f := range files {
-		out[i] = journal.Attachment{Name: f.Name, Mime: f.Mime, CID: f.CID, Size: f.Size, Data: f.Data}
-	}
-	return out
 }

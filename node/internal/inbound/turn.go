@@ -2,7 +2,6 @@ package inbound
 
 import (
 	"context"
-	"encoding/hex"
 	"sync"
 	"time"
 
@@ -96,20 +95,27 @@ func (h *Handler) takeTurn(ctx context.Context, m mailbox.Mail, id string, msg t
 }
 
 // record keeps the turn under the id its sender minted, which means something
-// inside this task only; without one, under the message's own.
+// inside this task only. Without one, or with one that is taken, the message's
+// own will do: no turn is lost for its sender's mistake.
 func record(tx *journal.Tx, m mailbox.Mail, k *journal.Task, msg task.ChatMsg) error {
-	id := msg.MsgID
-	if id == "" || len(id) > task.MaxIDBytes {
-		id = hex.EncodeToString(m.MID[:])
-	}
 	turn := journal.Message{
-		Task: k.ID, ID: id, From: k.Role.Other(), Kind: msg.Kind, Body: msg.Body,
+		Task: k.ID, ID: msg.MsgID, From: k.Role.Other(), Kind: msg.Kind, Body: msg.Body,
 		Metadata: msg.Metadata, At: m.Sent(),
 	}
-	if err := tx.AddMessage(&turn); err != nil {
-		return err
+	added := false
+	if task.ValidID(turn.ID) {
+		var err error
+		if added, err = tx.AddMessage(&turn); err != nil {
+			return err
+		}
 	}
-	return tx.AddFiles(k.ID, turn.Seq, stored(msg.Attachments))
+	if !added {
+		turn.ID = m.MID.String()
+		if _, err := tx.AddMessage(&turn); err != nil {
+			return err
+		}
+	}
+	return tx.AddFiles(k.ID, turn.Seq, msg.Attachments)
 }
 
 // act moves the task on. It is true when a call at work is to be ended once

@@ -74,6 +74,7 @@ func TestTaskSurvivesReopening(t *testing.T) {
 	})
 }
 
+// Checklist 25: the replay row and the business write stand or fall together.
 func TestFailedTransactionLeavesNothing(t *testing.T) {
 	j, _ := newJournal(t)
 	wrong := errors.New("wrong")

@@ -144,7 +144,7 @@ func (m *Mailbox) round(ctx context.Context) error {
 // wait is how long the hub may hold its answer back: not at all while it is
 // unknown whether there is a hub, so that its return is seen when it happens.
 func (m *Mailbox) wait() time.Duration {
-	if m.State().Failures > 0 {
+	if s := m.State(); s.Failures > 0 || s.LastPoll.IsZero() {
 		return 0
 	}
 	return m.reread.until(time.Now(), wire.MaxWait)

@@ -232,7 +232,6 @@ func (c *counter) Health(context.Context) error  { return nil }
 func (c *counter) Limit(string) time.Duration    { return cmp.Or(c.limit, time.Minute) }
 func (c *counter) Price(string) (uint64, bool)   { return c.price, c.price > 0 }
 func (c *counter) count() int                    { c.mu.Lock(); defer c.mu.Unlock(); return c.effects }
-func (c *counter) set(f func())                  { c.mu.Lock(); defer c.mu.Unlock(); f() }
 func (c *counter) Invoke(ctx context.Context, call provider.Call) provider.Outcome {
 	c.mu.Lock()
 	c.effects++

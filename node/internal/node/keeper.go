@@ -50,10 +50,8 @@ func (n *Node) report(what string, err error) {
 func (n *Node) tend(ctx context.Context) error {
 	var silent, unread []journal.Task
 	err := n.Journal.Read(ctx, func(tx *journal.Tx) (err error) {
-		if n.NoResponseAfter > 0 {
-			if silent, err = tx.Silent(tx.Now().Add(-n.NoResponseAfter)); err != nil {
-				return err
-			}
+		if silent, err = tx.Silent(tx.Now().Add(-n.patience())); err != nil {
+			return err
 		}
 		unread, err = tx.Unread(tx.Now().Add(-firstTurn))
 		return err
@@ -67,6 +65,15 @@ func (n *Node) tend(ctx context.Context) error {
 		}
 		return each(tx, unread, n.Dispatch.Working)
 	})
+}
+
+// patience is how long a provider may say nothing. Without a limit it is as long
+// as the request lives: nobody can have it after that.
+func (n *Node) patience() time.Duration {
+	if n.NoResponseAfter > 0 {
+		return n.NoResponseAfter
+	}
+	return envelope.Lifetime
 }
 
 // each applies f to tasks that are still as they were when they were picked.
@@ -89,7 +96,11 @@ func each(tx *journal.Tx, picked []journal.Task, f func(*journal.Tx, *journal.Ta
 // giveUp fails a task of whose provider nothing was heard. Whether it acted is
 // unknown, and a later result is recorded without reopening the task.
 func (n *Node) giveUp(tx *journal.Tx, k *journal.Task) error {
-	return n.fail(tx, k, task.NoResponse, effect.Unverified)
+	why := task.NoResponse
+	if tx.Now().Sub(k.Sent) >= envelope.Lifetime {
+		why = task.Undeliverable
+	}
+	return n.fail(tx, k, why, effect.Unverified)
 }
 
 func (n *Node) fail(tx *journal.Tx, k *journal.Task, why task.Reason, did effect.Status) error {

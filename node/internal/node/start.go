@@ -30,7 +30,7 @@ func (n *Node) StartTask(ctx context.Context, order Order) (Task, error) {
 		if err := tx.PutTask(&k); err != nil {
 			return err
 		}
-		if err := tx.AddFiles(k.ID, 0, stored(req.Attachments)); err != nil {
+		if err := tx.AddFiles(k.ID, 0, req.Attachments); err != nil {
 			return err
 		}
 		to, err := recentIdentity(tx, k.Peer)
@@ -132,14 +132,6 @@ func attachments(files []File) ([]task.Attachment, error) {
 		out = append(out, a)
 	}
 	return out, nil
-}
-
-func stored(files []task.Attachment) []journal.Attachment {
-	out := make([]journal.Attachment, len(files))
-	for i, f := range files {
-		out[i] = journal.Attachment{Name: f.Name, Mime: f.Mime, CID: f.CID, Size: f.Size, Data: f.Data}
-	}
-	return out
 }
 
 func (n *Node) denied(aid string) bool {

@@ -92,8 +92,8 @@ func TestRefusals(t *testing.T) {
 				if time.Since(got.Created) > time.Second {
 					t.Errorf("the refusal took %v, want it at once", time.Since(got.Created))
 				}
-				if got.Note == "" {
-					t.Error("the refusal has no words for people")
+				if !task.Reason(got.Reason).Known() {
+					t.Errorf("the reason %q has no words for people", got.Reason)
 				}
 			})
 		})
@@ -379,5 +379,23 @@ func TestPanickingProvider(t *testing.T) {
 		bob := w.node("bob", serving(wild), public(config.DefaultPublic("x")))
 		alice := w.node("alice")
 		wantOutcome(t, "the call", w.call(alice, Order{Provider: bob.aid(), Capability: "x"}), "completed UNVERIFIED backend_failed verified")
+	})
+}
+
+// D16: a request that expired in a mailbox nobody empties is told of by the
+// sender's own node.
+func TestExpiredInTheMailbox(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob := w.node("bob")
+		alice := w.node("alice", func(p *Parts) { p.NoResponseAfter = 0 })
+		w.end(bob)
+		asked, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Capability: "x"})
+		w.must(err)
+		time.Sleep(13 * 24 * time.Hour)
+		if s := w.wait(alice, asked.ID, 0).State; s != "submitted" {
+			t.Errorf("after 13 days the task is %s, want submitted", s)
+		}
+		time.Sleep(2 * 24 * time.Hour)
+		wantOutcome(t, "the call", w.wait(alice, asked.ID, 0), "failed UNVERIFIED undeliverable unknown")
 	})
 }

@@ -74,7 +74,7 @@ func body[B task.Body](w *world, b B) []byte {
 	return raw
 }
 
-// Private makes a stranger able to open its mail.
+// open reads the mail that came back.
 func (s *stranger) open() []*envelope.Message {
 	var all []*envelope.Message
 	for _, m := range s.w.hub.Mail(s.signer.AID()) {

@@ -76,10 +76,10 @@ func (n *Node) say(tx *journal.Tx, k *journal.Task, kind, text string, files []t
 		msg.Metadata = m
 	}
 	turn := journal.Message{Task: k.ID, ID: msg.MsgID, From: k.Role, Kind: kind, Body: text, Metadata: msg.Metadata}
-	if err := tx.AddMessage(&turn); err != nil {
+	if _, err := tx.AddMessage(&turn); err != nil {
 		return err
 	}
-	if err := tx.AddFiles(k.ID, turn.Seq, stored(files)); err != nil {
+	if err := tx.AddFiles(k.ID, turn.Seq, files); err != nil {
 		return err
 	}
 	return n.post(tx, k, msg, mid)

@@ -39,10 +39,10 @@ func view(tx *journal.Tx, k journal.Task) (Task, error) {
 	return t, addDelivery(tx, k, &t)
 }
 
-// note is what came with the state, else what its reason means.
+// note is what came with the state, where it says more than its reason does.
 func note(k journal.Task) string {
-	if k.Note == "" && k.Reason != "" {
-		return task.Reason(k.Reason).Sentence()
+	if k.Note == task.Reason(k.Reason).Sentence() {
+		return ""
 	}
 	return k.Note
 }
@@ -202,7 +202,7 @@ func unsent(tx *journal.Tx, id string) (map[string]bool, error) {
 	return waiting, err
 }
 
-func described(files []journal.Attachment) []File {
+func described(files []task.Attachment) []File {
 	var out []File
 	for _, f := range files {
 		out = append(out, File{Name: f.Name, Mime: f.Mime, Size: f.Size, CID: f.CID})

@@ -1,0 +1,164 @@
+package node
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/config"
+	"github.com/anet-hub/anet/shared/envelope"
+	"github.com/anet-hub/anet/shared/task"
+)
+
+// Checklist 28, 30 and 31: what cannot be read in one way, or is not what it
+// says, is dropped for good, and the task stays as it was.
+func TestAnswersThatCannotBeTaken(t *testing.T) {
+	file := task.Attachment{Name: "a", Mime: "text/plain", Size: 2, CID: "bafkrei", Data: []byte("x")}
+	for _, tt := range []struct {
+		name, kind string
+		body       func(w *world) []byte
+		dropped    string
+	}{
+		{"a state no status may name", task.TypeStatus, func(w *world) []byte { return body(w, task.StatusMsg{State: "done"}) }, "bad-status-state"},
+		{"a status of completed", task.TypeStatus, func(w *world) []byte { return body(w, task.StatusMsg{State: task.Completed}) }, "bad-status-state"},
+		{"no map", task.TypeStatus, func(*world) []byte { return []byte{0xf6} }, "bad-body"},
+		{"metadata with a name twice", task.TypeStatus, func(w *world) []byte {
+			return body(w, task.StatusMsg{State: task.Failed, Metadata: []byte(`{"anet.reason":"a","anet.reason":"b"}`)})
+		}, "bad-metadata"},
+		{"metadata with names that differ by case", task.TypeMessage, func(w *world) []byte {
+			return body(w, task.ChatMsg{Kind: task.KindText, Metadata: []byte(`{"anet.state":"working","Anet.State":"x"}`)})
+		}, "bad-metadata"},
+		{"a file that is not the one it says", task.TypeMessage, func(w *world) []byte {
+			return body(w, task.ChatMsg{Kind: task.KindText, Attachments: []task.Attachment{file}})
+		}, "bad-attachment"},
+		{"a kind of wire 1", task.TypeMessage, func(w *world) []byte { return body(w, task.ChatMsg{Kind: "end_accept"}) }, "wrong-kind"},
+		{"a provider's cancel", task.TypeMessage, func(w *world) []byte { return body(w, task.ChatMsg{Kind: task.KindCancel}) }, "wrong-kind"},
+		{"a type nobody knows", "anet.news/1", func(*world) []byte { return []byte{0xa0} }, "unknown-type"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			story(t, func(t *testing.T, w *world) {
+				alice, mallory := w.node("alice"), w.stranger()
+				asked, err := alice.StartTask(t.Context(), Order{Provider: mallory.signer.AID(), Capability: "x"})
+				w.must(err)
+				time.Sleep(time.Second)
+				mallory.send(alice, tt.kind, asked.ID, tt.body(w))
+				time.Sleep(time.Second)
+				wantOutcome(t, tt.name, w.wait(alice, asked.ID, 0), "submitted -  unknown")
+				if n := alice.Dropped.All(); n[tt.dropped] != 1 || len(w.hub.Mail(alice.aid())) != 0 {
+					t.Errorf("dropped %v, %d messages stay; want one counted as %s and none", n, len(w.hub.Mail(alice.aid())), tt.dropped)
+				}
+			})
+		})
+	}
+}
+
+// Checklist 28 and 33: what a provider says of itself is taken as it stands.
+func TestStatusesOfAForeignProvider(t *testing.T) {
+	for _, tt := range []struct{ name, meta, want string }{
+		{"a reason nobody here knows", `{"anet.reason":"moon_phase"}`, "rejected UNAVAILABLE moon_phase unknown"},
+		{"a task that was lost", `{"anet.a2aError":"TaskNotFound"}`, "rejected UNVERIFIED  unknown"},
+		{"members nobody knows", `{"x":1}`, "rejected UNAVAILABLE  unknown"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			story(t, func(t *testing.T, w *world) {
+				alice, mallory := w.node("alice"), w.stranger()
+				asked, err := alice.StartTask(t.Context(), Order{Provider: mallory.signer.AID(), Capability: "x"})
+				w.must(err)
+				time.Sleep(time.Second)
+				mallory.send(alice, task.TypeStatus, asked.ID, body(w, task.StatusMsg{State: task.Rejected, Metadata: []byte(tt.meta)}))
+				time.Sleep(time.Second)
+				wantOutcome(t, tt.name, w.wait(alice, asked.ID, 0), tt.want)
+			})
+		})
+	}
+}
+
+// Checklist 23: every attempt carries the same bytes, a restart between them.
+func TestSameBytesOnEveryAttempt(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, alice := w.node("bob"), w.node("alice")
+		w.end(bob)
+		w.hub.LoseAnswers(true)
+		_, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Text: "hello"})
+		w.must(err)
+		time.Sleep(time.Minute)
+		w.end(alice)
+		w.start(alice.dir)
+		time.Sleep(10 * time.Minute)
+		mail := w.hub.Mail(bob.aid())
+		if len(mail) < 3 {
+			t.Fatalf("%d attempts in eleven minutes, want some", len(mail))
+		}
+		for i, m := range mail {
+			if !bytes.Equal(m.Envelope, mail[0].Envelope) {
+				t.Errorf("attempt %d carries other bytes than the first", i+1)
+			}
+		}
+	})
+}
+
+// Two turns under one id are two turns: the id is the sender's word only.
+func TestTurnsUnderOneID(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, friend := w.node("bob", open), w.stranger()
+		req, err := task.NewDelegate(friend.signer, "ix_1", task.NewText("do it"))
+		w.must(err)
+		friend.send(bob, task.TypeDelegate, "ix_1", body(w, req))
+		for _, words := range []string{"one", "two"} {
+			friend.send(bob, task.TypeMessage, "ix_1", body(w, task.ChatMsg{Kind: task.KindText, Body: words, MsgID: "same"}))
+		}
+		time.Sleep(time.Second)
+		thread, err := bob.Thread(t.Context(), "ix_1")
+		if err != nil || len(thread.Messages) != 2 || thread.Messages[1].Text != "two" {
+			t.Errorf("the thread is %+v, %v; want both turns", thread.Messages, err)
+		}
+	})
+}
+
+// An explicit A2A version that is not ours is refused by its name (F.7).
+func TestOtherA2AVersion(t *testing.T) {
+	for _, tt := range []struct{ version, want string }{
+		{`"1.0"`, "completed"}, {`["1.2"]`, "completed"}, {`"2.0"`, "rejected VersionNotSupportedError"}, {`"0.3"`, "rejected VersionNotSupportedError"},
+	} {
+		story(t, func(t *testing.T, w *world) {
+			bob, mallory := w.node("bob", serving(&counter{cap: "job"}), public(config.DefaultPublic("job"))), w.stranger()
+			req := mallory.call("ix_1", "job")
+			req.Metadata = []byte(`{"a2a.serviceParameters":{"A2A-Version":` + tt.version + `}}`)
+			mallory.send(bob, task.TypeDelegate, "ix_1", body(w, req))
+			time.Sleep(time.Second)
+			got := "completed"
+			if told := mallory.told(); len(told) == 1 {
+				got = told[0]
+			}
+			if got != tt.want || len(mallory.results())+len(mallory.told()) != 1 {
+				t.Errorf("version %s: %q, want %q", tt.version, got, tt.want)
+			}
+		})
+	}
+}
+
+// Checklist 24: mail sealed to a key that is not held, or cut short, goes.
+func TestMailThatDoesNotOpen(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, alice, mallory := w.node("bob"), w.node("alice"), w.stranger()
+		req := body(w, mallory.call("ix_1", "job"))
+		whole := mallory.seal(bob, task.TypeDelegate, "ix_1", req)
+		w.hub.Put(bob.aid(), whole[:len(whole)-1])
+		w.hub.Put(bob.aid(), mallory.seal(alice, task.TypeDelegate, "ix_1", req))
+		spoilt := bytes.Clone(whole)
+		spoilt[len(spoilt)-1] ^= 1
+		w.hub.Put(bob.aid(), spoilt)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		n := bob.Dropped.All()
+		for _, reason := range []envelope.Reason{envelope.BadOuter, envelope.WrongRecipient, envelope.DecryptFailed} {
+			if n[string(reason)] != 1 {
+				t.Errorf("dropped %v, want one as %s", n, reason)
+			}
+		}
+		if left := len(w.hub.Mail(bob.aid())); left != 0 {
+			t.Errorf("%d messages stay in the mailbox, want 0", left)
+		}
+	})
+}
