@@ -19,7 +19,6 @@ import (
 	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/node/internal/keyring"
 	"github.com/anet-hub/anet/node/internal/listing"
-	"github.com/anet-hub/anet/node/internal/mailbox"
 	"github.com/anet-hub/anet/node/internal/provider"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
@@ -93,13 +92,6 @@ func (h *Home) Poke() {
 	}
 }
 
-func (h *Home) answerPoke() {
-	select {
-	case <-h.poke:
-	default:
-	}
-}
-
 // Member waits until the node has a hub that it has not left.
 func (h *Home) Member(ctx context.Context) error {
 	for h.Hub != nil {
@@ -151,128 +143,6 @@ func (h *Home) change(apply func(*config.Config), edits ...config.Edit) error {
 	c := *h.Config
 	apply(&c)
 	h.Config = &c
-	return nil
-}
-
-// retry paces registrations that fail. A hub that names a time is obeyed.
-var retry = mailbox.Backoff{Base: 2 * time.Second, Cap: 2 * time.Minute}
-
-// Run keeps the node registered until ctx ends: at the start, when poked, when
-// encryption keys change, and again after a failure.
-func (h *Home) Run(ctx context.Context) error {
-	if h.Hub == nil {
-		<-ctx.Done()
-		return nil
-	}
-	failures := 0
-	for h.Member(ctx) == nil {
-		h.answerPoke() // by the registration that follows
-		err := h.attempt(ctx, "")
-		wait := h.nextKeys()
-		if err != nil && ctx.Err() == nil {
-			failures++
-			wait = min(wait, h.delay(failures, err))
-		} else {
-			failures = 0
-		}
-		if !h.rest(ctx, wait, failures == 0) {
-			return nil
-		}
-	}
-	return nil
-}
-
-func (h *Home) delay(failures int, err error) time.Duration {
-	d := retry.Delay(failures)
-	if e := errs.As(err); e != nil && e.RetryAfter > 0 {
-		d += e.RetryAfter
-	}
-	return d
-}
-
-// nextKeys is the time until the encryption keys want attention.
-func (h *Home) nextKeys() time.Duration {
-	return max(h.Keys.Due().Sub(h.Now()), time.Second)
-}
-
-// rest waits for the time, or a poke where one may cut the wait short: a hub
-// that is failing is not asked faster because somebody pokes.
-func (h *Home) rest(ctx context.Context, d time.Duration, pokable bool) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	poke := h.poke
-	if !pokable {
-		poke = nil
-	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-	case <-poke:
-	}
-	return true
-}
-
-// attempt registers once and notes how it went.
-func (h *Home) attempt(ctx context.Context, invite string) error {
-	h.registering.Lock()
-	defer h.registering.Unlock()
-	report, err := h.register(ctx, invite)
-	h.triedOnce.Do(func() { close(h.tried) })
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err != nil {
-		if h.err == nil || h.err.Error() != err.Error() {
-			h.Log.Warn("home: not registered", "error", err)
-		}
-		h.err = err
-		return err
-	}
-	h.Log.Info("home: registered", "hub", h.Pin.URL, "capabilities", len(report.Listed), "keys", report.KeysStatus, "card", report.CardStatus)
-	if report.CardProblem != nil && h.report.CardProblem == nil {
-		h.Log.Warn("home: listed without a card", "error", report.CardProblem)
-	}
-	h.report, h.at, h.err = report, h.Now(), nil
-	return nil
-}
-
-// register meets the hub first: nothing is signed for another than the pinned
-// one.
-func (h *Home) register(ctx context.Context, invite string) (listing.Report, error) {
-	if _, err := h.Keys.Advance(h.Now()); err != nil {
-		return listing.Report{}, err
-	}
-	pin, err := h.Hub.Meet(ctx, h.pin())
-	if err != nil {
-		return listing.Report{}, err
-	}
-	if err := h.keepPin(pin); err != nil {
-		return listing.Report{}, err
-	}
-	p := listing.Publisher{Dir: h.Dir, Keys: h.Keys, Pin: pin, Now: h.Now}
-	return p.Register(ctx, h.Hub, h.Offer(), invite)
-}
-
-// Offer is what the node would list now.
-func (h *Home) Offer() listing.Listing { return listing.Of(h.Present(), h.Registry) }
-
-func (h *Home) pin() hubclient.Pin {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.Pin
-}
-
-func (h *Home) keepPin(p hubclient.Pin) error {
-	old := h.pin()
-	if string(p.KEL) == string(old.KEL) && p.PublicURL == old.PublicURL {
-		return nil
-	}
-	if err := p.Store(h.Dir); err != nil {
-		return err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.Pin = p
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
 	"sync"
 	"time"
 
@@ -38,6 +39,9 @@ type Journal struct {
 // Open opens or creates the file and brings its tables up to date. A file that
 // a newer program wrote is refused.
 func Open(ctx context.Context, path string, now func() time.Time) (*Journal, error) {
+	if err := private(path); err != nil {
+		return nil, err
+	}
 	write, err := open(path, "immediate", 1)
 	if err != nil {
 		return nil, err
@@ -57,6 +61,16 @@ func Open(ctx context.Context, path string, now func() time.Time) (*Journal, err
 		return nil, errors.Join(fmt.Errorf("read the journal: %w", err), j.Close())
 	}
 	return j, nil
+}
+
+// private makes a file only its owner can read; what SQLite puts beside it gets
+// the same mode.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	return f.Close()
 }
 
 // open keeps the page cache small: a node idles in less than 20 MB, and its
@@ -104,20 +118,6 @@ func (j *Journal) Close() error {
 	defer j.mu.Unlock()
 	return errors.Join(j.read.Close(), j.write.Close())
 }
-
-// Tx is one transaction. Its methods stand beside what they keep.
-type Tx struct {
-	ctx     context.Context
-	tx      *sql.Tx
-	j       *Journal
-	now     time.Time
-	version int64
-	touched bool // a task
-	queued  bool // an outgoing message
-}
-
-// Now is the one time of the transaction.
-func (t *Tx) Now() time.Time { return t.now }
 
 // Write runs f in a transaction and returns when it is on disk. It is not
 // stopped half way by ctx: what is to be recorded about work that was done must
@@ -207,67 +207,3 @@ func (j *Journal) Changed() <-chan struct{} { return j.changed.next() }
 
 // Queued is closed by the next transaction that gives the outbox something to do.
 func (j *Journal) Queued() <-chan struct{} { return j.queued.next() }
-
-func (t *Tx) exec(query string, args ...any) error {
-	_, err := t.affect(query, args...)
-	return err
-}
-
-func (t *Tx) affect(query string, args ...any) (int64, error) {
-	r, err := t.tx.ExecContext(t.ctx, query, args...)
-	if err != nil {
-		return 0, fmt.Errorf("write the journal: %w", err)
-	}
-	return r.RowsAffected()
-}
-
-// one scans a single row into dest; false when there is none.
-func (t *Tx) one(query string, args []any, dest ...any) (bool, error) {
-	err := t.tx.QueryRowContext(t.ctx, query, args...).Scan(dest...)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("read the journal: %w", err)
-	}
-	return true, nil
-}
-
-// scanner is a row, single or among many.
-type scanner interface{ Scan(dest ...any) error }
-
-// collect reads every row of a query.
-func collect[T any](t *Tx, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := t.tx.QueryContext(t.ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read the journal: %w", err)
-	}
-	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, fmt.Errorf("read the journal: %w", err)
-		}
-		all = append(all, v)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the journal: %w", err)
-	}
-	return all, nil
-}
-
-// ms and at are the two directions of a time in a column; zero is zero.
-func ms(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func at(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
-}

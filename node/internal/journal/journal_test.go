@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -246,6 +247,21 @@ func TestKillInsideATransaction(t *testing.T) {
 	var ok string
 	if err := again.write.QueryRow(`PRAGMA integrity_check`).Scan(&ok); err != nil || ok != "ok" {
 		t.Errorf("integrity_check = %q, %v", ok, err)
+	}
+}
+
+func TestFilesArePrivate(t *testing.T) {
+	dir := t.TempDir()
+	j := openTest(t, filepath.Join(dir, "journal.db"), newClock())
+	j.must(t, func(tx *Tx) error { _, err := tx.Remember("a", []byte("m"), tx.Now()); return err })
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(names) < 3 {
+		t.Fatalf("files %v, %v; want the database and its log", names, err)
+	}
+	for _, name := range names {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, %v; want 0600", filepath.Base(name), info.Mode(), err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/hex"
+	"runtime/debug"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/journal"
@@ -25,7 +26,9 @@ func (n *Node) Keep(ctx context.Context) error {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	purge := n.Now().Add(purgeAtStart)
+	memory := memory{busy: true} // with starting
 	for {
+		changed := n.Journal.Changed()
 		select {
 		case <-ctx.Done():
 			return nil
@@ -36,6 +39,24 @@ func (n *Node) Keep(ctx context.Context) error {
 			n.report("delete what is over", n.purge(ctx))
 			purge = n.Now().Add(purgeEvery)
 		}
+		memory.tick(changed, n.Dispatch.Running() > 0)
+	}
+}
+
+// memory gives memory back once after each time of work: a node is idle for most
+// of its life, and the collector alone would keep what the last work needed.
+type memory struct{ busy bool }
+
+func (m *memory) tick(changed <-chan struct{}, running bool) {
+	select {
+	case <-changed:
+		m.busy = true
+		return
+	default:
+	}
+	if m.busy && !running {
+		m.busy = false
+		debug.FreeOSMemory()
 	}
 }
 

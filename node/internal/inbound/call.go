@@ -1,0 +1,67 @@
+package inbound
+
+import (
+	"context"
+
+	"github.com/anet-hub/anet/node/internal/dispatch"
+	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/node/internal/mailbox"
+)
+
+// call admits a capability call within its limits and has it run.
+func (h *Handler) call(ctx context.Context, o order, trust journal.Trust, settled func(mailbox.Verdict)) {
+	release := func() {}
+	if trust == journal.TrustPublicCap {
+		admitted, refusal := h.Admission.Admit(o.call.Capability, o.mail.From, len(o.call.Args), h.Now())
+		if refusal != nil {
+			h.settle(settled, h.refuse(ctx, o, *refusal))
+			return
+		}
+		release = admitted
+	}
+	k, plan := h.newTask(o, trust), h.Dispatch.Plan(o.call.Capability)
+	if !plan.Runs() {
+		defer release()
+		h.settle(settled, h.answerAtOnce(ctx, o, k, plan))
+		return
+	}
+	h.run(ctx, o, k, plan, release, settled)
+}
+
+func (h *Handler) answerAtOnce(ctx context.Context, o order, k journal.Task, plan dispatch.Plan) error {
+	return h.commit(ctx, h.Journal.Write, o.mail, func(tx *journal.Tx) error {
+		return h.Dispatch.Answer(tx, &k, plan.Outcome())
+	})
+}
+
+// run marks the call as started and hands it on. A long call is acknowledged
+// now and its mark on disk. A short one is acknowledged when its result is
+// written; its mark holds against the end of this process, and only a machine
+// that loses power may run the call again (G.4).
+func (h *Handler) run(ctx context.Context, o order, k journal.Task, plan dispatch.Plan, release func(), settled func(mailbox.Verdict)) {
+	write := h.Journal.WriteSoon
+	if plan.Long() {
+		write = h.Journal.Write
+	}
+	err := h.commit(ctx, write, o.mail, func(tx *journal.Tx) error {
+		if err := h.Dispatch.Begin(tx, &k); err != nil {
+			return err
+		}
+		return h.keep(tx, o, k)
+	})
+	if err != nil {
+		plan.Drop()
+		release()
+		h.settle(settled, err)
+		return
+	}
+	if plan.Long() {
+		settled(mailbox.Done)
+	}
+	h.Dispatch.Run(k, o.req.Attachments, plan, func(recorded bool) {
+		release()
+		if !plan.Long() {
+			settled(mailbox.Verdict(recorded))
+		}
+	})
+}

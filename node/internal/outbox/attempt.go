@@ -1,0 +1,133 @@
+package outbox
+
+import (
+	"context"
+
+	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/task"
+)
+
+// attempt tries one message once and records what came of it. A failure to
+// record leaves the message as it was: it is tried again, with the same bytes.
+func (b *Outbox) attempt(ctx context.Context, o journal.Outgoing) {
+	if err := b.try(ctx, o); err != nil && ctx.Err() == nil {
+		b.Log.Error("outbox: cannot record an attempt", "error", err)
+		pause(ctx, errorPause)
+	}
+}
+
+func (b *Outbox) try(ctx context.Context, o journal.Outgoing) error {
+	if !b.Now().Before(o.Exp) {
+		return b.lose(ctx, o, Expired)
+	}
+	ready, err := b.ready(ctx, &o)
+	if err != nil {
+		return b.failed(ctx, o, o.Uncertain, err)
+	}
+	if !ready {
+		return nil
+	}
+	arrived, err := b.Hub.Send(ctx, o.Peer, o.Sealed)
+	if err != nil {
+		return b.failed(ctx, o, o.Uncertain || arrived, err)
+	}
+	return b.sent(ctx, o)
+}
+
+// ready seals a draft and counts the attempt, both on disk before anything is
+// sent. False when the message was withdrawn meanwhile.
+func (b *Outbox) ready(ctx context.Context, o *journal.Outgoing) (ready bool, err error) {
+	write := b.Journal.WriteSoon
+	if o.Sealed == nil {
+		if err := b.seal(ctx, o); err != nil {
+			return false, err
+		}
+		write = b.Journal.Write // a second sealing after a crash would be other bytes
+	}
+	err = write(ctx, func(tx *journal.Tx) error {
+		if err := tx.Seal(o.ID, o.Sealed, o.Exp); err != nil {
+			return err
+		}
+		ready, err = tx.Attempting(o.ID)
+		return err
+	})
+	return ready, err
+}
+
+func (b *Outbox) seal(ctx context.Context, o *journal.Outgoing) error {
+	belongs, err := b.ours(ctx, o.Task)
+	if err != nil {
+		return err
+	}
+	to, err := b.Finder.Find(ctx, o.Peer, belongs)
+	if err != nil {
+		return err
+	}
+	o.Sealed, o.Exp, err = b.Sealer.Seal(*o, to, b.Now())
+	return err
+}
+
+// ours reports whether this node is the requester of the task.
+func (b *Outbox) ours(ctx context.Context, id string) (ours bool, err error) {
+	err = b.Journal.Read(ctx, func(tx *journal.Tx) error {
+		k, found, err := tx.Task(id)
+		ours = found && k.Role == journal.Requester
+		return err
+	})
+	return ours, err
+}
+
+// sent records a delivery to the hub. A result is kept for whoever asks again.
+func (b *Outbox) sent(ctx context.Context, o journal.Outgoing) error {
+	return b.Journal.WriteSoon(ctx, func(tx *journal.Tx) error {
+		if err := tx.MarkSent(o, o.Type == task.TypeResult); err != nil || o.Type != task.TypeDelegate {
+			return err
+		}
+		k, found, err := tx.Task(o.Task)
+		if err != nil || !found {
+			return err
+		}
+		k.Sent = tx.Now()
+		return tx.PutTask(&k)
+	})
+}
+
+func (b *Outbox) failed(ctx context.Context, o journal.Outgoing, uncertain bool, err error) error {
+	if ctx.Err() != nil {
+		return nil // the program stops; the attempt stays counted as uncertain
+	}
+	if permanent(err) {
+		o.Uncertain = uncertain
+		return b.lose(ctx, o, errs.As(err).Reason)
+	}
+	next := b.Now().Add(delay(o.Attempts+1, err))
+	return b.Journal.WriteSoon(ctx, func(tx *journal.Tx) error { return tx.Postpone(o, next, uncertain, err.Error()) })
+}
+
+func (b *Outbox) lose(ctx context.Context, o journal.Outgoing, why string) error {
+	b.Log.Warn("outbox: a message cannot be delivered", "task", o.Task, "type", o.Type, "reason", why)
+	return b.Journal.Write(ctx, func(tx *journal.Tx) error {
+		if err := tx.Drop(o.ID); err != nil {
+			return err
+		}
+		return b.Lost(tx, o, why)
+	})
+}
+
+// HubBack brings forward what the hub's absence put off, spread over some
+// seconds: everybody's hub is back in the same moment.
+func (b *Outbox) HubBack(ctx context.Context) error {
+	return b.Journal.WriteSoon(ctx, func(tx *journal.Tx) error {
+		waiting, err := tx.Unsent()
+		if err != nil {
+			return err
+		}
+		for _, o := range waiting {
+			if err := tx.Hasten(o.ID, tx.Now().Add(spread())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
