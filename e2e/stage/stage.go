@@ -25,10 +25,15 @@ const Patience = 30 * time.Second
 // Main runs the stories of a package and removes what they shared.
 func Main(m *testing.M) {
 	code := m.Run()
+	Clear()
+	os.Exit(code)
+}
+
+// Clear removes the programs that were built.
+func Clear() {
 	if built != "" {
 		os.RemoveAll(built)
 	}
-	os.Exit(code)
 }
 
 // Until waits for a condition. What it waits for is said in words: they are
