@@ -15,6 +15,7 @@ var programs = map[string]func() error{
 	"anet-hub":     building("./hub/cmd/anet-hub"),
 	"anet":         building("./node/cmd/anet"),
 	"text-service": building("./deploy/examples/text-service"),
+	"demo":         building("./e2e/demo"),
 }
 
 var built string // the folder of the binaries, once there is one

@@ -146,7 +146,7 @@ func between(least int, names ...string) cobra.PositionalArgs {
 		case len(args) < least:
 			return wrongUse("%s is missing", names[len(args)])
 		case len(args) > len(names):
-			return wrongUse("%s takes %s and nothing more; put a text of several words in quotes", cmd.CommandPath(), strings.Join(names, " and "))
+			return wrongUse("%s takes %s and nothing more; what has blanks in it goes in quotes", cmd.CommandPath(), strings.Join(names, " and "))
 		}
 		return nil
 	}

@@ -1,0 +1,124 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/anet-hub/anet/e2e/stage"
+	"github.com/anet-hub/anet/shared/testkit/need"
+)
+
+// TestCommands plays the scripts of testdata/cli against one hub: anet as
+// people type it. In a script $HUB is the hub, $SOCKETS a folder for the sockets
+// of programs, and
+//
+//	json VAR path.to.0.member   reads a value out of the last stdout
+//	until PATTERN program args  repeats a command until its stdout matches
+func TestCommands(t *testing.T) {
+	hub := stage.HubInside(t)
+	t.Cleanup(func() { // the scripts run on after this function
+		if strings.Contains(hub.Log.String(), "S3CRET") {
+			t.Error("the hub's log repeats an invite")
+		}
+	})
+	bin := filepath.Dir(stage.Binary(t, "anet"))
+	stage.Binary(t, "text-service")
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/cli",
+		RequireExplicitExec: true,
+		Setup:               func(env *testscript.Env) error { return setUp(t, env, hub.URL, bin) },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"json": readJSON, "until": until,
+		},
+	})
+}
+
+func setUp(t *testing.T, env *testscript.Env, hub, bin string) error {
+	env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
+	env.Setenv("HUB", hub)
+	env.Setenv("SOCKETS", need.SocketDir(t))
+	env.Setenv("ANET_DATA_DIR", filepath.Join(env.WorkDir, "node"))
+	env.Defer(func() { stopNodes(t, env.WorkDir) })
+	return writeConfigs(env)
+}
+
+// writeConfigs fills variables into the config.json files of a script, which
+// cannot know where the sockets will be.
+func writeConfigs(env *testscript.Env) error {
+	files, err := filepath.Glob(filepath.Join(env.WorkDir, "*.config"))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		filled := strings.ReplaceAll(string(text), "$SOCKETS", env.Getenv("SOCKETS"))
+		if err := os.WriteFile(file, []byte(filled), 0o600); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// stopNodes ends what a script left running, also when it failed.
+func stopNodes(t *testing.T, dir string) {
+	locks, err := filepath.Glob(filepath.Join(dir, "*", "anet.lock"))
+	stage.Must(t, err)
+	for _, lock := range locks {
+		stage.Run(t, 2*stage.Patience, stage.Command{
+			Name: "anet", Path: stage.Binary(t, "anet"), Args: []string{"down", "--data-dir", filepath.Dir(lock)},
+		})
+	}
+}
+
+// readJSON sets a variable to a value of the last stdout.
+func readJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: json VAR path")
+	}
+	var v any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
+	for step := range strings.SplitSeq(args[1], ".") {
+		v = inside(ts, v, step)
+	}
+	ts.Setenv(args[0], fmt.Sprint(v))
+}
+
+func inside(ts *testscript.TestScript, v any, step string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if member, ok := v[step]; ok {
+			return member
+		}
+	case []any:
+		var i int
+		if n, err := fmt.Sscan(step, &i); n == 1 && err == nil && i < len(v) {
+			return v[i]
+		}
+	}
+	ts.Fatalf("there is no %q in %v", step, v)
+	return nil
+}
+
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN program args")
+	}
+	pattern := regexp.MustCompile(args[0])
+	for end := time.Now().Add(stage.Patience); ; time.Sleep(50 * time.Millisecond) {
+		err := ts.Exec(args[1], args[2:]...)
+		if pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("%s never said %q (%v)", strings.Join(args[1:], " "), args[0], err)
+		}
+	}
+}

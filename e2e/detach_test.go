@@ -1,0 +1,31 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/anet-hub/anet/e2e/stage"
+)
+
+// Up --detach says why the hub has not taken the node in, and the node goes on
+// trying: nothing has to be done when the hub is back.
+func TestUpWithoutItsHub(t *testing.T) {
+	hub := stage.StartHub(t, stage.HubConfig{})
+	node := stage.JoinNode(t, hub.Hub, stage.NodeConfig{Name: "patient", Tags: []string{"a.tag"}})
+	t.Cleanup(func() { node.Run("down") })
+	hub.Stop(t)
+
+	out := node.Run("up", "--detach")
+	if out.Code != 4 || !strings.Contains(out.Err, "cannot be reached") || !strings.Contains(out.Err, "goes on trying") {
+		t.Errorf("up without the hub: %s, want exit 4 and why", out)
+	}
+	if s, up := node.Status(); !up || s.Registered {
+		t.Errorf("the node is up %v, registered %v; want it up and not registered", up, s.Registered)
+	}
+	hub.Again(t)
+	stage.Until(t, stage.Patience, "the node is registered again", func() bool {
+		s, up := node.Status()
+		return up && s.Registered
+	})
+	node.OK("down")
+}
