@@ -15,9 +15,9 @@ type Loss int
 
 // The losses.
 const (
-	Nothing Loss = iota
-	Request      // it never reaches the hub
-	Response     // the hub has it, and whoever asked never learns
+	Nothing  Loss = iota
+	Request       // it never reaches the hub
+	Response      // the hub has it, and whoever asked never learns
 )
 
 // Line is a connection between a node and its hub that can be made to fail.

@@ -23,25 +23,32 @@ unix_socket_dir = %s
 listen_port = 6432
 pool_mode = transaction
 default_pool_size = 10
-auth_type = any
+auth_type = %s
 `
 
 // Pooler starts PgBouncer in transaction mode before a database and gives the
-// URL that leads through it.
-func Pooler(t testing.TB, database string) string {
+// URL that leads through it. With a secret it wants that as the password, which
+// the tests' own server does not.
+func Pooler(t testing.TB, database, secret string) string {
 	t.Helper()
 	program, dir := need.Program(t, "pgbouncer"), Dir(t)
 	config, err := pgx.ParseConfig(database)
 	Must(t, err)
+	auth, login := "any", url.User(config.User)
+	if secret != "" {
+		users := filepath.Join(dir, "users.txt")
+		Must(t, os.WriteFile(users, fmt.Appendf(nil, "%q %q\n", config.User, secret), 0o644))
+		auth, login = "plain\nauth_file = "+users, url.UserPassword(config.User, secret)
+	}
 	password := ""
 	if config.Password != "" {
 		password = " password='" + config.Password + "'"
 	}
 	ini := filepath.Join(dir, "pgbouncer.ini")
-	text := fmt.Sprintf(poolerConfig, config.Database, config.Host, config.Port, config.User, password, dir)
+	text := fmt.Sprintf(poolerConfig, config.Database, config.Host, config.Port, config.User, password, dir, auth)
 	Must(t, os.WriteFile(ini, []byte(text), 0o644))
 	p := Start(t, Command{Name: "pgbouncer", Path: program, Args: []string{ini}, User: databaseUser(t, dir)})
-	through := fmt.Sprintf("postgres://%s@/%s?host=%s&port=6432", config.User, config.Database, url.QueryEscape(dir))
+	through := fmt.Sprintf("postgres://%s@/%s?host=%s&port=6432", login, config.Database, url.QueryEscape(dir))
 	Until(t, Patience, "the pooler answers", func() bool {
 		if !p.Alive() {
 			t.Fatalf("the pooler ended:\n%s", p.Log())
