@@ -108,14 +108,8 @@ func (p *Program) delegate(ctx context.Context, api node.API, d delegation) erro
 	if err != nil {
 		return err
 	}
-	if d.wait > 0 {
-		if t, err = p.await(ctx, api, t, d.wait); err != nil {
-			p.note("the task is %s; see: anet task get %[1]s", t.ID)
-			return err
-		}
+	if d.wait == 0 {
+		return p.showTask(t)
 	}
-	if err := p.showTask(t); err != nil || d.wait == 0 {
-		return err
-	}
-	return exitWith(outcome(t))
+	return p.follow(ctx, api, t, d.wait)
 }

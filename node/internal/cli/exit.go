@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/anet-hub/anet/node/internal/control"
+	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/node/internal/node"
 	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/errs"
@@ -21,7 +24,7 @@ const (
 	exitDifference = 3 // status: the hub lists something else; doctor: a finding
 	exitRefused    = 4 // refused or unavailable: nothing was done
 	exitFailed     = 5
-	exitUnverified = 6 // it may have happened; nobody can tell
+	exitUnverified = 6 // it may have happened; nobody here can tell
 	exitPayment    = 7
 	exitWaiting    = 8 // --wait ended first
 )
@@ -37,6 +40,10 @@ var kinds = map[errs.Kind]int{
 	errs.Unavailable:     exitRefused,
 	errs.Full:            exitRefused,
 }
+
+// uncertain are failures after which nobody knows what the other end did. To
+// call them refused would invite a second attempt.
+var uncertain = []string{control.ConnectionLost, hubclient.ConnectionLost}
 
 // effects are the exit codes of what a call came to.
 var effects = map[effect.Status]int{
@@ -121,6 +128,9 @@ func code(err error) int {
 		return int(s)
 	case errors.As(err, &m), !errors.As(err, &f):
 		return exitUse
+	}
+	if e := errs.As(err); e != nil && slices.Contains(uncertain, e.Reason) {
+		return exitUnverified
 	}
 	if c, ok := kinds[errs.KindOf(err)]; ok {
 		return c

@@ -99,8 +99,11 @@ func (s *State) compare(ctx context.Context, pin hubclient.Pin, conf *config.Con
 		s.HubError = err.Error()
 		return
 	}
+	s.Registered = listed.Registered
+	if !s.Registered {
+		listed.Caps = nil
+	}
 	s.Listed = append([]string{}, listed.Caps...)
-	s.Registered = listed.AID != ""
 	offer := *conf
 	offer.Inbound = config.Inbound{Policy: config.Closed}
 	if s.Registered {

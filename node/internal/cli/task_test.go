@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anet-hub/anet/node/internal/control"
+	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/errs"
 )
 
 func ptr(s string) *string { return &s }
@@ -73,6 +76,35 @@ func TestDelegateTellsHowItEnded(t *testing.T) {
 	if !strings.Contains(out, "receipt   verified") || !strings.Contains(out, `"status": "OK"`) {
 		t.Errorf("for people:\n%s", out)
 	}
+}
+
+// A failure that leaves it open whether the other end acted is no refusal.
+func TestUncertainFailures(t *testing.T) {
+	for reason, want := range map[string]int{
+		control.NotRunning: exitRefused, control.ConnectionLost: exitUnverified,
+		hubclient.Unreachable: exitRefused, hubclient.ConnectionLost: exitUnverified,
+	} {
+		if got := code(ran(errs.New(errs.Unavailable, reason, "no answer"))); got != want {
+			t.Errorf("%s: exit code %d, want %d", reason, got, want)
+		}
+	}
+}
+
+// The node ends while somebody waits: what it had taken on stays taken on.
+func TestTheNodeEndsDuringTheWait(t *testing.T) {
+	p := newPerson(t)
+	p.up()
+	started, stopped := p.node.Changed(), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-started
+		p.wants(exitDone, "down")
+	}()
+	out, _ := p.wants(exitWaiting, "delegate", somebody, "--capability", "a", "--wait", "20s", "--json")
+	if got := decoded[node.Task](t, out); got.State != "submitted" {
+		t.Errorf("shown: %s", out)
+	}
+	<-stopped
 }
 
 func TestTextTasksHaveNoEffect(t *testing.T) {

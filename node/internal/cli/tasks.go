@@ -34,16 +34,13 @@ func (p *Program) taskGetCommand() *cobra.Command {
 
 func (p *Program) getTask(ctx context.Context, api node.API, id string, wait time.Duration) error {
 	t, err := api.Task(ctx, id)
-	if err == nil && wait > 0 {
-		t, err = p.await(ctx, api, t, wait)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case wait == 0:
+		return p.showTask(t)
 	}
-	if err := p.showTask(t); err != nil || wait == 0 {
-		return err
-	}
-	return exitWith(outcome(t))
+	return p.follow(ctx, api, t, wait)
 }
 
 func (p *Program) taskListCommand() *cobra.Command {

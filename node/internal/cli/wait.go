@@ -9,6 +9,20 @@ import (
 	"github.com/anet-hub/anet/shared/effect"
 )
 
+// follow waits for the end of a task, shows what there is then, and gives the
+// exit code of it. A node that goes away meanwhile takes nothing back: the task
+// is on its disk, and still waiting is the truth.
+func (p *Program) follow(ctx context.Context, api node.API, t node.Task, most time.Duration) error {
+	t, err := p.await(ctx, api, t, most)
+	if err != nil {
+		p.note("anet: %v", err)
+	}
+	if err := p.showTask(t); err != nil {
+		return err
+	}
+	return exitWith(outcome(t))
+}
+
 // await follows a task until it ends, wants to be paid, or the time is up. A
 // person at a terminal sees that something goes on.
 func (p *Program) await(ctx context.Context, api node.API, t node.Task, most time.Duration) (node.Task, error) {

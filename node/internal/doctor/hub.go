@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/control"
+	"github.com/anet-hub/anet/node/internal/home"
 	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/relayauth"
@@ -28,6 +29,9 @@ func (x *exam) checkHub(ctx context.Context) {
 		return
 	}
 	x.checkURL(pin)
+	if left, err := home.HasLeft(x.dir); err == nil && left {
+		x.found("hub", "this node has left "+pin.URL, "anet hub-register comes back, anet join URL goes elsewhere")
+	}
 	ctx, cancel := context.WithTimeout(ctx, hubPatience)
 	defer cancel()
 	watch := &clockWatch{now: x.now}

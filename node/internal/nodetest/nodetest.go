@@ -56,6 +56,13 @@ func (n *Node) Put(t node.Task) {
 	n.changed = make(chan struct{})
 }
 
+// Changed is closed by the next change of a task.
+func (n *Node) Changed() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.changed
+}
+
 func (n *Node) index(id string) int {
 	return slices.IndexFunc(n.tasks, func(t node.Task) bool { return t.ID == id })
 }
@@ -88,9 +95,7 @@ func (n *Node) Task(_ context.Context, id string) (node.Task, error) {
 
 func (n *Node) Wait(ctx context.Context, id string, seen int64) (node.Task, error) {
 	for {
-		n.mu.Lock()
-		changed := n.changed
-		n.mu.Unlock()
+		changed := n.Changed()
 		t, err := n.Task(ctx, id)
 		if err != nil || t.Version > seen {
 			return t, err
