@@ -132,7 +132,7 @@ func TestSignatureIsStandardJWS(t *testing.T) {
 	entry := object(card, "signatures", 0)
 	payload := mustRead(t, printed(t, card)).Payload
 	compact := entry["protected"].(string) + "." + codec.EncodeB64u(payload) + "." + entry["signature"].(string)
-	jws, err := jose.ParseSigned(compact, []jose.SignatureAlgorithm{jose.EdDSA})
+	jws, err := jose.ParseSignedCompact(compact, []jose.SignatureAlgorithm{jose.EdDSA})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (f crossFile) standardJWS(v crossVector) error {
 		return err
 	}
 	compact := entry.Protected + "." + codec.EncodeB64u([]byte(v.Payload)) + "." + entry.Signature
-	jws, err := jose.ParseSigned(compact, []jose.SignatureAlgorithm{jose.EdDSA})
+	jws, err := jose.ParseSignedCompact(compact, []jose.SignatureAlgorithm{jose.EdDSA})
 	if err != nil {
 		return err
 	}
