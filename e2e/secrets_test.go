@@ -33,7 +33,7 @@ func clean(t *testing.T, where, text string, secrets ...string) {
 func TestDatabasePasswordStaysSecret(t *testing.T) {
 	const right, wrong = "r1ght-passw0rd", "wr0ng-passw0rd"
 	url := pgtest.URL(t)
-	pooled := stage.Pooler(t, url, right)
+	pooled := pgtest.Pooler(t, url, right)
 	for _, tt := range []struct {
 		name, url string
 		inFile    bool

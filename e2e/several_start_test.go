@@ -109,7 +109,7 @@ func lastLine(s string) string {
 // and without. The schema needs that address once.
 func TestBehindAPooler(t *testing.T) {
 	url := pgtest.Empty(t)
-	pooled := stage.Pooler(t, url, "")
+	pooled := pgtest.Pooler(t, url, "")
 
 	t.Run("an empty database needs its own address", func(t *testing.T) {
 		hub := stage.LaunchHub(t, stage.HubConfig{Database: pooled})

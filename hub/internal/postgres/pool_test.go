@@ -6,12 +6,8 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +16,6 @@ import (
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/migrations"
 	"github.com/anet-hub/anet/shared/errs"
-	"github.com/anet-hub/anet/shared/testkit/need"
 )
 
 func TestEverySessionHasALimitAndAName(t *testing.T) {
@@ -81,7 +76,7 @@ func TestForeignEncodingIsRefused(t *testing.T) {
 
 func TestBehindAPooler(t *testing.T) {
 	direct := pgtest.Empty(t)
-	through := pooler(t, direct)
+	through := pgtest.Pooler(t, direct, "")
 	if err := Migrate(t.Context(), through, quiet()); !errs.Is(err, "database_pooled") {
 		t.Errorf("Migrate through the pooler = %v, want database_pooled", err)
 	}
@@ -133,79 +128,6 @@ func manyThroughFew(t *testing.T, db *DB) {
 	for range 8 {
 		if err := <-failed; err != nil {
 			t.Errorf("through the pooler: %v", err)
-		}
-	}
-}
-
-const poolerConfig = `[databases]
-%s = host=%s port=%d user=%s%s
-[pgbouncer]
-unix_socket_dir = %s
-listen_port = 6432
-pool_mode = transaction
-default_pool_size = 2
-auth_type = any
-`
-
-// pooler starts PgBouncer in transaction mode before the server of that URL.
-func pooler(t *testing.T, server string) string {
-	program := need.Program(t, "pgbouncer")
-	config, err := pgx.ParseConfig(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	ini := filepath.Join(dir, "pgbouncer.ini")
-	password := ""
-	if config.Password != "" {
-		password = " password='" + config.Password + "'"
-	}
-	text := fmt.Sprintf(poolerConfig, config.Database, config.Host, config.Port, config.User, password, dir)
-	if err := os.WriteFile(ini, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, ini)
-	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: serverUser(t, dir)}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	through := fmt.Sprintf("postgres://%s@/%s?host=%s&port=6432", config.User, config.Database, url.QueryEscape(dir))
-	awaitServer(t, through)
-	return through
-}
-
-// serverUser is who may use the private server's socket besides root. The
-// pooler, too, refuses to run as root.
-func serverUser(t *testing.T, dir string) *syscall.Credential {
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, _ := strconv.Atoi(u.Uid)
-	gid, _ := strconv.Atoi(u.Gid)
-	for path := dir; path != os.TempDir(); path = filepath.Dir(path) {
-		if err := os.Chown(path, uid, gid); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-}
-
-func awaitServer(t *testing.T, url string) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := pgx.Connect(t.Context(), url)
-		if err == nil {
-			_ = conn.Close(t.Context())
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the pooler does not answer: %v", err)
 		}
 	}
 }
