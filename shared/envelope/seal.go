@@ -60,18 +60,20 @@ func Seal(s Signer, d Draft, to Key) ([]byte, error) {
 }
 
 // sender begins a seal. The encapsulated key is part of what is signed, so it
-// has to exist before there is anything to seal.
+// has to exist before there is anything to seal. A key that nothing can be
+// agreed with is the recipient's doing, and like having none: it must not pass
+// for a fault of the message, which its sender would try to mend.
 func (o Outer) sender(to Key) ([]byte, *hpke.Sender, error) {
 	if to.Suite != SuiteX25519 {
 		return nil, nil, UnknownSuite.Errorf("there is no suite %d to seal in", to.Suite)
 	}
 	pub, err := KEM().NewPublicKey(to.Pub)
 	if err != nil {
-		return nil, nil, InvalidInput.Errorf("the recipient's key is no key of its suite").Because(err)
+		return nil, nil, NoUsableKey.Errorf("the recipient's key is no key of its suite").Because(err)
 	}
 	enc, sender, err := hpke.NewSender(pub, hpke.HKDFSHA256(), hpke.ChaCha20Poly1305(), o.info())
 	if err != nil {
-		return nil, nil, InvalidInput.Errorf("the recipient's key cannot be sealed to").Because(err)
+		return nil, nil, NoUsableKey.Errorf("the recipient's key cannot be sealed to").Because(err)
 	}
 	return enc, sender, nil
 }

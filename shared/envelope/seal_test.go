@@ -61,8 +61,8 @@ func TestSealRefuses(t *testing.T) {
 		{"an extension of two items", func(d *Draft, _ *Key) { d.Extensions = map[uint64][]byte{64: {0, 0}} }, InvalidInput},
 		{"a body above the cap", func(d *Draft, _ *Key) { d.Body = make([]byte, MaxBytes+1) }, InvalidInput},
 		{"the reserved suite", func(_ *Draft, k *Key) { k.Suite = 2 }, UnknownSuite},
-		{"a short key", func(_ *Draft, k *Key) { k.Pub = k.Pub[:31] }, InvalidInput},
-		{"a key nothing can be agreed with", func(_ *Draft, k *Key) { k.Pub = make([]byte, 32) }, InvalidInput},
+		{"a short key", func(_ *Draft, k *Key) { k.Pub = k.Pub[:31] }, NoUsableKey},
+		{"a key nothing can be agreed with", func(_ *Draft, k *Key) { k.Pub = make([]byte, 32) }, NoUsableKey},
 	} {
 		d, k := draft("bob"), bob.key()
 		tt.edit(&d, &k)
