@@ -26,7 +26,7 @@ func (n *Node) Keep(ctx context.Context) error {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	purge := n.Now().Add(purgeAtStart)
-	memory := memory{busy: true} // with starting
+	busy := true // with starting
 	for {
 		changed := n.Journal.Changed()
 		select {
@@ -39,25 +39,24 @@ func (n *Node) Keep(ctx context.Context) error {
 			n.report("delete what is over", n.purge(ctx))
 			purge = n.Now().Add(purgeEvery)
 		}
-		memory.tick(changed, n.Dispatch.Running() > 0)
+		busy = n.relax(changed, busy)
 	}
 }
 
-// memory gives memory back once after each time of work: a node is idle for most
-// of its life, and the collector alone would keep what the last work needed.
-type memory struct{ busy bool }
-
-func (m *memory) tick(changed <-chan struct{}, running bool) {
+// relax gives memory back once after each time of work: a node is idle for most
+// of its life, and would keep what the last work needed. It tells whether there
+// was work since.
+func (n *Node) relax(changed <-chan struct{}, busy bool) bool {
 	select {
 	case <-changed:
-		m.busy = true
-		return
+		return true
 	default:
 	}
-	if m.busy && !running {
-		m.busy = false
-		debug.FreeOSMemory()
+	if !busy || n.Dispatch.Running() > 0 {
+		return busy
 	}
+	debug.FreeOSMemory()
+	return false
 }
 
 func (n *Node) report(what string, err error) {
