@@ -25,9 +25,6 @@ const (
 	HeaderTask       = "X-ANet-Task"
 )
 
-// errLimit ends a call that took longer than its limit.
-var errLimit = errors.New("the call took longer than its limit")
-
 // Invoke sends the call to its program.
 func (p *Provider) Invoke(ctx context.Context, call provider.Call) provider.Outcome {
 	prog, ok := p.find(call.Capability)
@@ -37,7 +34,7 @@ func (p *Provider) Invoke(ctx context.Context, call provider.Call) provider.Outc
 	if len(call.Files) > 0 {
 		return provider.Outcome{Status: effect.Failed, Reason: task.RefusedByService, Message: "this capability takes no files"}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, prog.limit, errLimit)
+	ctx, cancel := context.WithTimeout(ctx, prog.limit)
 	defer cancel()
 	req, err := prog.request(ctx, call)
 	if err != nil {
@@ -59,7 +56,7 @@ func broken(ctx context.Context, watch *attempt.Attempt) provider.Outcome {
 	switch {
 	case !watch.MayHaveArrived():
 		return provider.Unavailable(task.Unavailable, "the program behind this capability is not running")
-	case errors.Is(context.Cause(ctx), errLimit):
+	case errors.Is(ctx.Err(), context.DeadlineExceeded): // its own or its caller's limit
 		return provider.Unverified(task.Timeout, "the program took too long; whether it did its work is not known")
 	case ctx.Err() != nil:
 		return provider.Unverified(task.Interrupted, "the call was interrupted; whether it did its work is not known")

@@ -195,6 +195,20 @@ func TestProgramsThatSayNothing(t *testing.T) {
 	}
 }
 
+// Who calls a provider bounds the call, too: that limit is a time-out as well.
+func TestALimitAroundTheCallIsATimeout(t *testing.T) {
+	hold := make(chan struct{})
+	defer close(hold)
+	path := programAt(t, func(http.ResponseWriter, *http.Request) { <-hold })
+	p := serving(t, path, func(c *config.ServiceCapability) { c.TimeoutMS = 50 })
+	ctx, cancel := context.WithTimeout(t.Context(), p.Limit("a"))
+	defer cancel()
+	got := p.Invoke(ctx, provider.Call{Capability: "a"})
+	if got.Status != effect.Unverified || got.Reason != task.Timeout {
+		t.Errorf("a call beyond its limit: %s %s, want UNVERIFIED timeout", got.Status, got.Reason)
+	}
+}
+
 func TestACallThatIsStoppedIsInterrupted(t *testing.T) {
 	arrived, hold := make(chan struct{}), make(chan struct{})
 	defer close(hold)
