@@ -1,6 +1,7 @@
 package hubclient
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -44,16 +45,27 @@ func (c *Client) failure(a answer) error {
 		return errs.New(errs.BadGateway, "hub_redirects",
 			"the hub %s sends us on to %.200q; join it under its own URL", c.base.Host, a.header.Get("Location"))
 	}
-	e := errs.New(wire.KindOf(a.status), codeOf(p, a.status), "the hub answered %d: %s", a.status, sentence(p, a.status))
+	kind := kindOf(p, a.status)
+	e := errs.New(kind, cmp.Or(p.Code, "hub_"+kind.String()), "the hub answered %d: %s", a.status, sentence(p, a.status))
 	e.Field = p.Field
 	return e.After(c.retryAfter(a.header))
 }
 
-func codeOf(p wire.Problem, status int) string {
-	if p.Code != "" {
-		return p.Code
+// kindOf is the kind behind a status. A message that meets 400, 404 or 413 is
+// given up (L.7), so the first two count in the hub's own words only: a proxy
+// says them while the hub behind it is exchanged. What the table does not hold,
+// such as 408, is a proxy's too, and passes.
+func kindOf(p wire.Problem, status int) errs.Kind {
+	kind := wire.KindOf(status)
+	switch {
+	case status == http.StatusBadRequest, status == http.StatusNotFound:
+		if p.Error == "" {
+			return errs.BadGateway
+		}
+	case kind == errs.Invalid:
+		return errs.BadGateway
 	}
-	return "hub_" + wire.KindOf(status).String()
+	return kind
 }
 
 // sentence is the hub's own, on one line and bounded: it ends up in terminals.
