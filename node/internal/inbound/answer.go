@@ -44,7 +44,7 @@ func effectOf(s task.State, meta task.Metadata) effect.Status {
 	if word := meta.Text(task.KeyEffectStatus); word != "" && s != task.Rejected {
 		return effect.Read(word)
 	}
-	if s == task.Rejected && meta.Text(task.KeyA2AError) != "TaskNotFoundError" && meta.Text(task.KeyA2AError) != "TaskNotFound" {
+	if s == task.Rejected && meta.A2AError() != task.TaskNotFoundError {
 		return effect.Unavailable
 	}
 	return effect.Unverified

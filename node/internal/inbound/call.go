@@ -12,12 +12,17 @@ import (
 func (h *Handler) call(ctx context.Context, o order, trust journal.Trust, settled func(mailbox.Verdict)) {
 	release := func() {}
 	if trust == journal.TrustPublicCap {
-		admitted, refusal := h.Admission.Admit(o.call.Capability, o.mail.From, len(o.call.Args), h.Now())
+		admitted, refusal := h.Admission.Admit(o.call.Capability, o.mail.From, o.weight(), h.Now())
 		if refusal != nil {
 			h.settle(settled, h.refuse(ctx, o, *refusal))
 			return
 		}
 		release = admitted
+	}
+	if o.withdrawn {
+		defer release()
+		h.settle(settled, h.takeWithdrawn(ctx, o, trust))
+		return
 	}
 	k, plan := h.newTask(o, trust), h.Dispatch.Plan(o.call.Capability)
 	if !plan.Runs() {
@@ -26,6 +31,21 @@ func (h *Handler) call(ctx context.Context, o order, trust journal.Trust, settle
 		return
 	}
 	h.run(ctx, o, k, plan, release, settled)
+}
+
+// beside is what a call may carry beside its arguments: its goal in words above
+// all.
+const beside = 64 << 10
+
+// weight is the size a call is admitted by: that of its arguments (G.1). What
+// comes beside them is kept on this node's disk just as they are, so where it is
+// much it counts in their place.
+func (o order) weight() int {
+	carried := len(o.req.TaskDoc)
+	for _, f := range o.req.Attachments {
+		carried += len(f.Name) + len(f.Mime) + len(f.Data)
+	}
+	return max(len(o.call.Args), carried-beside)
 }
 
 func (h *Handler) answerAtOnce(ctx context.Context, o order, k journal.Task, plan dispatch.Plan) error {

@@ -127,14 +127,15 @@ func sayable(t Turn) bool {
 func pays(t Turn) bool { return t.Payment == "payment-submitted" || t.Payment == "payment-rejected" }
 
 // decideUnknown lets only those wait whom this node knows: a stranger could
-// otherwise fill the mailbox with messages that are never acknowledged.
+// otherwise fill the mailbox with messages that are never acknowledged. A denied
+// peer is answered as a stranger is, since silence would tell it that it is.
 func decideUnknown(t Turn) Action {
 	switch {
-	case t.Denied:
+	case t.Kind == task.KindCancel && t.Denied:
 		return DropDenied
 	case t.Kind == task.KindCancel:
 		return TakeCancel
-	case t.Related && t.Age < WaitWindow && t.Waiting < WaitPerSender:
+	case t.Related && !t.Denied && t.Age < WaitWindow && t.Waiting < WaitPerSender:
 		return WaitForTask
 	}
 	return NotFound

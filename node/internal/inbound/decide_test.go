@@ -74,7 +74,7 @@ func TestDecideTurn(t *testing.T) {
 		{"unknown task, related", Turn{Kind: "text", Related: true}, WaitForTask},
 		{"unknown task, related, old", Turn{Kind: "text", Related: true, Age: WaitWindow}, NotFound},
 		{"unknown task, related, many wait", Turn{Kind: "text", Related: true, Waiting: WaitPerSender}, NotFound},
-		{"unknown task, denied", Turn{Kind: "text", Denied: true, Related: true}, DropDenied},
+		{"unknown task, denied, hears the same", Turn{Kind: "text", Denied: true, Related: true}, NotFound},
 		{"cancel before its task", Turn{Kind: "cancel"}, TakeCancel},
 		{"cancel before its task, denied", Turn{Kind: "cancel", Denied: true}, DropDenied},
 	} {

@@ -2,7 +2,6 @@ package inbound
 
 import (
 	"context"
-	"strings"
 
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/mailbox"
@@ -19,6 +18,9 @@ type order struct {
 	isCall   bool
 	meta     task.Metadata
 	standing peers.Standing
+	// withdrawn says that its requester has cancelled it already (L.5). It is
+	// decided about all the same: a cancellation sent ahead opens nothing.
+	withdrawn bool
 }
 
 func (h *Handler) delegate(ctx context.Context, m mailbox.Mail, settled func(mailbox.Verdict)) {
@@ -33,9 +35,8 @@ func (h *Handler) delegate(ctx context.Context, m mailbox.Mail, settled func(mai
 		h.settle(settled, err)
 	case held != nil:
 		h.settle(settled, h.redelivered(ctx, o, *held))
-	case withdrawn:
-		h.settle(settled, h.takeWithdrawn(ctx, o))
 	default:
+		o.withdrawn = withdrawn
 		h.decide(ctx, o, settled)
 	}
 }
@@ -63,8 +64,8 @@ func (h *Handler) read(m mailbox.Mail) (order, error) {
 }
 
 // takeWithdrawn records a task whose cancellation came first; it is not run.
-func (h *Handler) takeWithdrawn(ctx context.Context, o order) error {
-	k := h.newTask(o, "")
+func (h *Handler) takeWithdrawn(ctx context.Context, o order, trust journal.Trust) error {
+	k := h.newTask(o, trust)
 	return h.commit(ctx, h.Journal.Write, o.mail, func(tx *journal.Tx) error { return h.Dispatch.Canceled(tx, &k, "") })
 }
 
@@ -77,24 +78,13 @@ func (h *Handler) decide(ctx context.Context, o order, settled func(mailbox.Verd
 	switch {
 	case d.Refuse != "":
 		h.settle(settled, h.refuse(ctx, o, Refusal{Reason: d.Refuse}))
-	case !speaksOurs(o.meta):
+	case !o.meta.SpeaksA2A():
 		h.settle(settled, h.refuseVersion(ctx, o))
 	case o.isCall:
 		h.call(ctx, o, d.Trust, settled)
 	default:
 		h.settle(settled, h.takeText(ctx, o, d.Trust))
 	}
-}
-
-// speaksOurs reports whether an explicit A2A version is one of ours; no version
-// means 1.0 (F.7).
-func speaksOurs(meta task.Metadata) bool {
-	for _, v := range meta.ServiceParameters()["a2a-version"] {
-		if !strings.HasPrefix(v, "1.") {
-			return false
-		}
-	}
-	return true
 }
 
 // refuse is final for this envelope: it is on disk before the requester hears
@@ -108,7 +98,7 @@ func (h *Handler) refuse(ctx context.Context, o order, r Refusal) error {
 }
 
 func (h *Handler) refuseVersion(ctx context.Context, o order) error {
-	meta := map[string]any{task.KeyA2AError: "VersionNotSupportedError"}
+	meta := map[string]any{task.KeyA2AError: task.VersionNotSupportedError}
 	return h.refuseWith(ctx, o, meta, "This node speaks A2A 1.x.", "version-not-supported")
 }
 
@@ -140,6 +130,9 @@ func (h *Handler) newTask(o order, trust journal.Trust) journal.Task {
 
 // takeText puts a request in words into the inbox.
 func (h *Handler) takeText(ctx context.Context, o order, trust journal.Trust) error {
+	if o.withdrawn {
+		return h.takeWithdrawn(ctx, o, trust)
+	}
 	k := h.newTask(o, trust)
 	return h.commit(ctx, h.Journal.WriteSoon, o.mail, func(tx *journal.Tx) error {
 		if err := tx.PutTask(&k); err != nil {

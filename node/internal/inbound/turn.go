@@ -35,12 +35,12 @@ func (h *Handler) turn(ctx context.Context, m mailbox.Mail) error {
 	case Take:
 		return h.takeTurn(ctx, m, k.ID, msg, meta)
 	case TakeCancel:
-		return h.cancelAhead(ctx, m)
+		return h.cancelAhead(ctx, m, facts.Listed)
 	case WaitForTask:
 		h.waiting.add(m.From, m.MID, h.Now())
 		return errWait
 	case NotFound:
-		h.notify(m, map[string]any{task.KeyA2AError: "TaskNotFoundError"}, "This node knows no such task.")
+		h.notify(m, map[string]any{task.KeyA2AError: task.TaskNotFoundError}, "This node knows no such task.")
 	}
 	return drop(string(action))
 }
@@ -96,8 +96,12 @@ func (h *Handler) takeTurn(ctx context.Context, m mailbox.Mail, id string, msg t
 
 // record keeps the turn under the id its sender minted, which means something
 // inside this task only. Without one, or with one that is taken, the message's
-// own will do: no turn is lost for its sender's mistake.
+// own will do: no turn is lost for its sender's mistake. Of a turn in a public
+// call only its kind is kept: nobody reads it, and anybody may send it.
 func record(tx *journal.Tx, m mailbox.Mail, k *journal.Task, msg task.ChatMsg) error {
+	if k.Trust == journal.TrustPublicCap {
+		msg = task.ChatMsg{Kind: msg.Kind}
+	}
 	turn := journal.Message{
 		Task: k.ID, ID: msg.MsgID, From: k.Role.Other(), Kind: msg.Kind, Body: msg.Body,
 		Metadata: msg.Metadata, At: m.Sent(),
@@ -138,19 +142,26 @@ func (h *Handler) act(tx *journal.Tx, k *journal.Task, msg task.ChatMsg, meta ta
 	return endCall, tx.PutTask(k)
 }
 
-// maxEarlyCancels bounds the cancellations kept for tasks that have not come;
-// anybody can send one.
-const maxEarlyCancels = 10_000
+// Bounds of the cancellations kept for tasks that have not come. Anybody can
+// send one, so strangers together cannot take the place of a listed peer.
+const (
+	earlyCancelsPerSender = 32
+	earlyCancelsTotal     = 10_000
+)
 
-// cancelAhead remembers a cancellation that overtook its task (L.5).
-func (h *Handler) cancelAhead(ctx context.Context, m mailbox.Mail) error {
+// cancelAhead remembers a cancellation that overtook its task (L.5). One for
+// which there is no room leaves nothing, a replay row neither.
+func (h *Handler) cancelAhead(ctx context.Context, m mailbox.Mail, listed bool) error {
 	if !task.ValidID(m.Ix) {
 		return drop(UnknownTask)
 	}
 	return h.commit(ctx, h.Journal.Write, m, func(tx *journal.Tx) error {
-		n, err := tx.EarlyCancels()
-		if err != nil || n >= maxEarlyCancels {
+		of, all, err := tx.EarlyCancels(m.From)
+		if err != nil {
 			return err
+		}
+		if of >= earlyCancelsPerSender || all >= earlyCancelsTotal && !listed {
+			return drop(UnknownTask)
 		}
 		return tx.AddEarlyCancel(m.Ix, m.From, m.Expires())
 	})

@@ -36,10 +36,10 @@ func (t *Tx) EarlyCancel(task, peer string) (bool, error) {
 	return t.one(`SELECT 1 FROM early_cancel WHERE task = ? AND peer = ?`, []any{task, peer}, &one)
 }
 
-// EarlyCancels counts them.
-func (t *Tx) EarlyCancels() (n int, err error) {
-	_, err = t.one(`SELECT count(*) FROM early_cancel`, nil, &n)
-	return n, err
+// EarlyCancels counts those of one requester, and all.
+func (t *Tx) EarlyCancels(peer string) (of, all int, err error) {
+	_, err = t.one(`SELECT coalesce(sum(peer = ?), 0), count(*) FROM early_cancel`, []any{peer}, &of, &all)
+	return of, all, err
 }
 
 // PurgeEarlyCancels forgets withdrawals whose delegation can no longer come.

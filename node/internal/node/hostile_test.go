@@ -1,10 +1,16 @@
 package node
 
 import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/config"
+	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/node/internal/peers"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/enckeys"
 	"github.com/anet-hub/anet/shared/envelope"
@@ -38,6 +44,7 @@ func TestACallerNobodyCanAnswer(t *testing.T) {
 		mallory.send(bob, task.TypeDelegate, "ix_1", body(w, mallory.call("ix_1", "x")))
 		time.Sleep(time.Second)
 		wantOutcome(t, "another caller", w.call(alice, Order{Provider: bob.aid(), Capability: "x"}), "completed OK  verified")
+		time.Sleep(time.Second)
 		if n := len(w.hub.Mail(bob.aid())); n != 0 {
 			t.Errorf("%d messages stay in the mailbox, want none", n)
 		}
@@ -63,5 +70,138 @@ func TestACallerNobodyCanAnswerAfterAKill(t *testing.T) {
 		again := w.start(killed, public(config.DefaultPublic("x")), serving(work))
 		time.Sleep(time.Second)
 		wantOutcome(t, "the interrupted call", w.inbox(again)[0], "completed UNVERIFIED interrupted verified")
+	})
+}
+
+// Whoever would be refused is refused with a cancellation sent ahead, too: it
+// opens nothing, and leaves nothing in the journal.
+func TestACancellationAheadOpensNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		order func(s *stranger) task.DelegateReq
+	}{
+		{"words", func(s *stranger) task.DelegateReq { return s.words("ix_1") }},
+		{"a call", func(s *stranger) task.DelegateReq { return s.call("ix_1", "x") }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			story(t, func(t *testing.T, w *world) {
+				bob, mallory := w.node("bob"), w.stranger()
+				mallory.send(bob, task.TypeMessage, "ix_1", body(w, task.ChatMsg{Kind: task.KindCancel}))
+				time.Sleep(time.Second)
+				mallory.send(bob, task.TypeDelegate, "ix_1", body(w, tt.order(mallory)))
+				time.Sleep(time.Second)
+				if told, kept := mallory.told(), w.inbox(bob); !one(told, "rejected not_accepting") || len(kept) != 0 {
+					t.Errorf("told %q, and the inbox holds %d tasks; want rejected not_accepting and none", told, len(kept))
+				}
+			})
+		})
+	}
+}
+
+// Nobody can fill the memory of cancellations alone, and a listed peer always
+// has a place in it.
+func TestCancellationsAheadAreBounded(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, mallory, friend := w.node("bob"), w.stranger(), w.stranger()
+		w.must(bob.Lists.Put(friend.signer.AID(), peers.Allow))
+		for i := range 40 {
+			mallory.send(bob, task.TypeMessage, fmt.Sprint("ix_", i), body(w, task.ChatMsg{Kind: task.KindCancel}))
+		}
+		time.Sleep(time.Second)
+		var of int
+		w.must(bob.Journal.Read(t.Context(), func(tx *journal.Tx) (err error) {
+			of, _, err = tx.EarlyCancels(mallory.signer.AID())
+			return err
+		}))
+		if of != 32 {
+			t.Errorf("%d cancellations of one stranger are kept, want 32", of)
+		}
+		friend.send(bob, task.TypeMessage, "ix_f", body(w, task.ChatMsg{Kind: task.KindCancel}))
+		time.Sleep(time.Second)
+		friend.send(bob, task.TypeDelegate, "ix_f", body(w, friend.words("ix_f")))
+		time.Sleep(time.Second)
+		if told := friend.told(); !one(told, "canceled ") {
+			t.Errorf("the friend was told %q, want canceled", told)
+		}
+	})
+}
+
+// A public capability takes arguments of a size: what comes beside them is kept
+// on this node's disk as well, and is no way around.
+func TestWhatComesBesideTheArguments(t *testing.T) {
+	big := bytes.Repeat([]byte("x"), 128<<10)
+	file, err := task.NewAttachment("a", "text/plain", big)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name  string
+		order func(w *world, s *stranger) task.DelegateReq
+		want  string
+	}{
+		{"a file", func(_ *world, s *stranger) task.DelegateReq {
+			req := s.call("ix_1", "x")
+			req.Attachments = []task.Attachment{file}
+			return req
+		}, "rejected args_too_large"},
+		{"a goal in words", func(w *world, s *stranger) task.DelegateReq {
+			doc, err := task.NewCall("x", nil)
+			w.must(err)
+			doc.Tasks[0].Intent.Body = string(big)
+			req, err := task.NewDelegate(s.signer, "ix_1", doc)
+			w.must(err)
+			return req
+		}, "rejected args_too_large"},
+		{"little", func(_ *world, s *stranger) task.DelegateReq { return s.call("ix_1", "x") }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			story(t, func(t *testing.T, w *world) {
+				work := &counter{cap: "x"}
+				bob, mallory := w.node("bob", public(config.DefaultPublic("x")), serving(work)), w.stranger()
+				mallory.send(bob, task.TypeDelegate, "ix_1", body(w, tt.order(w, mallory)))
+				time.Sleep(time.Second)
+				if told := strings.Join(mallory.told(), ","); told != tt.want || work.count() != len(w.inbox(bob)) {
+					t.Errorf("told %q, %d effects, %d tasks kept; want %q", told, work.count(), len(w.inbox(bob)), tt.want)
+				}
+			})
+		})
+	}
+}
+
+// Nobody reads what is said in a public call, so nothing is kept of it but that
+// it was said.
+func TestWordsInAPublicCallAreNotKept(t *testing.T) {
+	file, err := task.NewAttachment("a", "text/plain", []byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	story(t, func(t *testing.T, w *world) {
+		work := &counter{cap: "x", limit: time.Hour, block: make(chan struct{})}
+		bob, mallory := w.node("bob", public(config.DefaultPublic("x")), serving(work)), w.stranger()
+		mallory.send(bob, task.TypeDelegate, "ix_1", body(w, mallory.call("ix_1", "x")))
+		mallory.send(bob, task.TypeMessage, "ix_1", body(w, task.ChatMsg{
+			Kind: task.KindEndRequest, Body: "long words", Attachments: []task.Attachment{file},
+		}))
+		time.Sleep(time.Second)
+		thread, err := bob.Thread(t.Context(), "ix_1")
+		if err != nil || len(thread.Messages) != 1 || thread.Messages[0].Text != "" || len(thread.Messages[0].Files) != 0 {
+			t.Errorf("the thread is %+v, %v; want the bare wish for an end", thread.Messages, err)
+		}
+	})
+}
+
+// A denied peer hears of an unknown task what a stranger hears: silence would
+// tell it that it is denied.
+func TestADeniedPeerHearsWhatAStrangerHears(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, denied, mallory := w.node("bob"), w.stranger(), w.stranger()
+		w.must(bob.Lists.Put(denied.signer.AID(), peers.Deny))
+		for _, s := range []*stranger{denied, mallory} {
+			s.send(bob, task.TypeMessage, "ix_1", body(w, task.ChatMsg{Kind: task.KindText, Body: "hello?"}))
+		}
+		time.Sleep(time.Second)
+		if a, b := denied.told(), mallory.told(); !one(b, "rejected TaskNotFoundError") || !slices.Equal(a, b) {
+			t.Errorf("the denied peer heard %q, the stranger %q", a, b)
+		}
 	})
 }

@@ -68,6 +68,13 @@ func (s *stranger) call(ix, capID string) task.DelegateReq {
 	return req
 }
 
+// words is the body of a request in words.
+func (s *stranger) words(ix string) task.DelegateReq {
+	req, err := task.NewDelegate(s.signer, ix, task.NewText("do it"))
+	s.w.must(err)
+	return req
+}
+
 func body[B task.Body](w *world, b B) []byte {
 	raw, err := task.Encode(b)
 	w.must(err)
