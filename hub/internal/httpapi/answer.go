@@ -73,6 +73,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 }
 
 func writeBody(w http.ResponseWriter, status int, contentType string, body []byte) error {
+	limitAnswer(w, int64(len(body)))
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))

@@ -10,61 +10,92 @@ import (
 )
 
 const (
-	maxOpenBody = 64 << 10         // routes without authentication
-	bodyGrace   = 20 * time.Second // for a body of any size
-	bodyRate    = 32 << 10         // bytes a second a longer body must keep up
+	maxOpenBody = 64 << 10 // routes without authentication
+	firstRoom   = 64 << 10 // what a body may take before any of it is there
 )
 
-// readBody reads a whole body under the route's cap. The bytes are taken from
-// the process's budget before they are read, and the reader has a deadline: a
-// body that drips holds neither memory nor a connection for long. The
-// deadline is lifted afterwards, since it would end a long poll as well.
-func (a *API) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, func(), error) {
+// readBody reads a whole body under the route's cap. release gives back what it
+// took from the process's budget.
+func (a *API) readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
 	if r.ContentLength > limit {
 		return nil, nil, errTooLarge(limit)
 	}
-	size := r.ContentLength
-	if size < 0 {
-		size = limit
+	in := incoming{
+		src: http.MaxBytesReader(w, r.Body, limit), conn: http.NewResponseController(w), began: time.Now(),
+		most: r.ContentLength, budget: a.Budget, release: func() {},
 	}
-	release, err := a.Budget.Take(size)
-	if err != nil {
-		return nil, nil, err
+	if in.most < 0 {
+		in.most = limit
 	}
-	body, err := a.drain(w, r, size, limit)
-	if err != nil {
-		release()
-		return nil, nil, err
+	if err := in.read(); err != nil {
+		in.release()
+		return nil, nil, asBodyError(err, limit)
 	}
-	return body, release, nil
+	return in.body, in.release, nil
 }
 
-func (a *API) drain(w http.ResponseWriter, r *http.Request, size, limit int64) ([]byte, error) {
-	rc := http.NewResponseController(w)
-	if err := rc.SetReadDeadline(time.Now().Add(bodyGrace + time.Duration(size/bodyRate)*time.Second)); err != nil {
-		return nil, err
+// incoming is a body on its way. Its room is taken from the budget in steps that
+// double: whoever announces much and sends little, in the name of an agent that
+// knows nothing of it, would hold the memory of everybody else.
+type incoming struct {
+	src     io.Reader
+	conn    *http.ResponseController
+	began   time.Time
+	most    int64 // as announced, else the cap of the route
+	budget  Budget
+	body    []byte
+	release func()
+}
+
+// read reads to the end. The deadline moves on with what has come, and is lifted
+// at the end: it would end a long poll as well.
+func (in *incoming) read() error {
+	for {
+		if len(in.body) == cap(in.body) {
+			if err := in.grow(); err != nil {
+				return err
+			}
+		}
+		if err := in.conn.SetReadDeadline(in.began.Add(allowance(int64(len(in.body))))); err != nil {
+			return err
+		}
+		n, err := in.src.Read(in.body[len(in.body):cap(in.body)])
+		in.body = in.body[:len(in.body)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return in.conn.SetReadDeadline(time.Time{})
+		case err != nil:
+			return err
+		}
 	}
-	src := http.MaxBytesReader(w, r.Body, limit)
-	body, err := readSized(src, r.ContentLength)
+}
+
+// grow makes room for about twice as much, and one byte more than most, where
+// the end is found.
+func (in *incoming) grow() error {
+	room := in.most + 1
+	for half := (room + 1) / 2; half > int64(cap(in.body)) && half >= firstRoom; half = (half + 1) / 2 {
+		room = half
+	}
+	release, err := in.budget.Take(room)
+	if err != nil {
+		return err
+	}
+	in.body = append(make([]byte, 0, room), in.body...)
+	in.release()
+	in.release = release
+	return nil
+}
+
+func asBodyError(err error, limit int64) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, errTooLarge(limit)
-	case err != nil:
-		return nil, errs.New(errs.Invalid, "body_incomplete", "the body ended early or came too slowly").In("body").Because(err)
+		return errTooLarge(limit)
+	case errs.As(err) != nil:
+		return err
 	}
-	return body, rc.SetReadDeadline(time.Time{})
-}
-
-// readSized reads a body whose length was announced into one slice of that
-// length: io.ReadAll would hold twice as much while it grows.
-func readSized(r io.Reader, announced int64) ([]byte, error) {
-	if announced < 0 {
-		return io.ReadAll(r)
-	}
-	body := make([]byte, announced)
-	_, err := io.ReadFull(r, body)
-	return body, err
+	return errs.New(errs.Invalid, "body_incomplete", "the body ended early or came too slowly").In("body").Because(err)
 }
 
 func errTooLarge(limit int64) error {

@@ -26,11 +26,12 @@ func requestID(ctx context.Context) string {
 	return id
 }
 
-// observe gives the request its id, counts it, and turns a panic into an
-// answer. Nothing here names an AID, a path or an address: routes only.
+// observe gives the request its id and its deadlines, counts it, and turns a
+// panic into an answer. Nothing here names an AID, a path or an address: routes only.
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := a.Now()
+		limitTime(w, r)
 		id := newRequestID()
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, id))
 		w.Header().Set(wire.HeaderRequest, id)

@@ -134,9 +134,7 @@ func writePage(w http.ResponseWriter, messages []relay.Message, wait *int64) err
 	for _, m := range messages {
 		size += m.Size
 	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetWriteDeadline(time.Now().Add(bodyGrace + time.Duration(size/bodyRate)*time.Second))
-	defer func() { _ = rc.SetWriteDeadline(time.Time{}) }()
+	limitAnswer(w, size)
 	w.Header().Set("Content-Type", "application/json")
 	out := bufio.NewWriterSize(w, 32<<10)
 	_, _ = out.WriteString(`{"messages":[`)

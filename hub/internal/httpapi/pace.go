@@ -1,0 +1,34 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+)
+
+// Nobody holds a connection, or memory that others wait for, by being slow: a
+// body and an answer have grace whatever their size, and what is longer has to
+// keep up least bytes a second. What no body and no answer set a deadline for
+// has begun after idle, the longest poll included.
+const (
+	grace = 20 * time.Second
+	least = 32 << 10
+	idle  = 2 * time.Minute
+)
+
+// allowance is how long n bytes may take.
+func allowance(n int64) time.Duration { return grace + time.Duration(n/least)*time.Second }
+
+// limitTime gives a request its first deadlines. The one for the body is there
+// because the server reads on, without a word, what a handler left unread.
+func limitTime(w http.ResponseWriter, r *http.Request) {
+	rc := http.NewResponseController(w)
+	_ = rc.SetWriteDeadline(time.Now().Add(idle)) // a recorder in a test has none
+	if r.ContentLength != 0 {
+		_ = rc.SetReadDeadline(time.Now().Add(grace))
+	}
+}
+
+// limitAnswer gives the writing of n bytes its deadline.
+func limitAnswer(w http.ResponseWriter, n int64) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(allowance(n)))
+}
