@@ -37,10 +37,14 @@ type Application struct {
 // BodyHash names the body of a registration.
 type BodyHash [sha256.Size]byte
 
-// NewApplication checks the bounds of a registration (wire 2, I.3, steps 3 to 5).
-// Ids that cannot be kept don't fail it; they are named in the answer.
-func NewApplication(r wire.Register, body BodyHash) (Application, error) {
-	if err := checkRegister(r); err != nil {
+// NewApplication holds a registration to who signed it and to its bounds (wire
+// 2, I.3, steps 3 to 5). Ids that cannot be kept don't fail it; they are named
+// in the answer.
+func NewApplication(r wire.Register, signer string, body BodyHash) (Application, error) {
+	if err := checkSigner(r, signer); err != nil {
+		return Application{}, err
+	}
+	if err := checkBounds(r); err != nil {
 		return Application{}, err
 	}
 	a := Application{
@@ -57,7 +61,7 @@ func NewApplication(r wire.Register, body BodyHash) (Application, error) {
 	return a, nil
 }
 
-func checkRegister(r wire.Register) error {
+func checkSigner(r wire.Register, signer string) error {
 	switch {
 	case r.AID == "":
 		return errs.New(errs.Invalid, "aid_missing", "aid is missing").In("aid")
@@ -65,7 +69,13 @@ func checkRegister(r wire.Register) error {
 		return errs.New(errs.Invalid, "aid_malformed", "aid is no agent id").In("aid")
 	case len(r.KEL) == 0:
 		return errs.New(errs.Invalid, "kel_missing", "kel is missing").In("kel")
+	case r.AID != signer:
+		return errs.New(errs.Unauthorized, "not_the_owner", "the signer is not the agent that is registered").In("aid")
 	}
+	return nil
+}
+
+func checkBounds(r wire.Register) error {
 	if err := checkCaps(r.Caps); err != nil {
 		return err
 	}

@@ -228,9 +228,8 @@ func TestRegisterChecksInOrder(t *testing.T) {
 		{"no headers", change{request: func(_ *town, r *http.Request) { r.Header.Del(wire.HeaderSig) }}, 401, "bad_auth_headers", ""},
 		{"no aid", change{body: func(_ *directorytest.Node, r *wire.Register) { r.AID = "" }}, 400, "aid_missing", "aid"},
 		{"no kel", change{body: func(_ *directorytest.Node, r *wire.Register) { r.KEL = nil }}, 400, "kel_missing", "kel"},
-		{"another agent than the signer", change{body: func(_ *directorytest.Node, r *wire.Register) {
-			other := directorytest.NewNode(t, testNow)
-			r.AID, r.KEL = other.AID(), other.Key.KEL()
+		{"another agent than the signer, before anything that is said of it", change{body: func(_ *directorytest.Node, r *wire.Register) {
+			r.AID, r.KEL, r.Caps = directorytest.NewNode(t, testNow).AID(), []byte("x"), make([]string, 257)
 		}}, 401, "not_the_owner", "aid"},
 		{"too many ids", change{body: func(_ *directorytest.Node, r *wire.Register) { r.Caps = make([]string, 257) }}, 400, "too_many_caps", "caps"},
 		{"an id too long", change{body: func(_ *directorytest.Node, r *wire.Register) { r.Caps = []string{strings.Repeat("a", 257)} }}, 400, "too_long", "caps"},

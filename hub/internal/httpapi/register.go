@@ -130,17 +130,13 @@ func asBadKEL(err error) error {
 	return err
 }
 
-// application decodes the body and holds it to its bounds.
+// application decodes the body.
 func application(signer string, body []byte, hash directory.BodyHash) (directory.Application, error) {
 	var reg wire.Register
 	if err := decodeAround(body, "a2a_card", &reg, &reg.A2ACard); err != nil {
 		return directory.Application{}, err
 	}
-	app, err := directory.NewApplication(reg, hash)
-	if err == nil && reg.AID != signer {
-		err = errs.New(errs.Unauthorized, "not_the_owner", "the signer is not the agent that is registered").In("aid")
-	}
-	return app, err
+	return directory.NewApplication(reg, signer, hash)
 }
 
 // decodeAround decodes a body strictly but for one member, whose own reader

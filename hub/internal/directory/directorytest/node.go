@@ -120,7 +120,7 @@ func (n *Node) Apply(r wire.Register) directory.Application {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	app, err := directory.NewApplication(r, sha256.Sum256(body))
+	app, err := directory.NewApplication(r, r.AID, sha256.Sum256(body))
 	if err != nil {
 		n.t.Fatal(err)
 	}
