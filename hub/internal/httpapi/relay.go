@@ -40,18 +40,12 @@ type signedHandler = func(http.ResponseWriter, *http.Request, *Caller) error
 
 func (m *Mail) send(a *API) signedHandler {
 	return func(w http.ResponseWriter, r *http.Request, c *Caller) error {
-		// The envelope out of its base64, and its copy on the way to the database.
-		release, err := a.Budget.Take(int64(len(c.Body)) * 3 / 2)
-		if err != nil {
-			return err
-		}
-		defer release()
-		var body wire.Send
-		if err := decode(c.Body, &body); err != nil {
-			return err
-		}
-		c.Body = nil
-		sent, err := m.Relay.Send(r.Context(), c.Proof, body.ToAID, body.Envelope)
+		release := func() {}
+		defer func() { release() }()
+		sent, err := m.Relay.Send(r.Context(), c.Proof, func() (to string, env []byte, err error) {
+			to, env, release, err = a.unpack(c)
+			return to, env, err
+		})
 		if err != nil {
 			return err
 		}
@@ -61,6 +55,18 @@ func (m *Mail) send(a *API) signedHandler {
 		}
 		return writeJSON(w, http.StatusOK, answer)
 	}
+}
+
+// unpack reads the body of a send. release gives back what the envelope takes:
+// itself out of its base64, and its copy on the way to the database.
+func (a *API) unpack(c *Caller) (to string, env []byte, release func(), err error) {
+	if release, err = a.Budget.Take(int64(len(c.Body)) * 3 / 2); err != nil {
+		return "", nil, func() {}, err
+	}
+	var body wire.Send
+	err = decode(c.Body, &body)
+	c.Body = nil
+	return body.ToAID, body.Envelope, release, err
 }
 
 // pollBody is wire.Poll with the wait as it was written: a number that is too

@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"log/slog"
 	"slices"
 	"sync"
@@ -58,6 +59,13 @@ func sealed(to string, size int) []byte {
 	return envelope.Outer{To: to, Suite: envelope.SuiteX25519, Enc: make([]byte, 32), CT: make([]byte, size)}.Bytes()
 }
 
+// mail is a request that was read.
+func mail(to string, env []byte) func() (string, []byte, error) {
+	return func() (string, []byte, error) { return to, env, nil }
+}
+
+func unreadable() (string, []byte, error) { return "", nil, io.EOF }
+
 func (o *office) put(t *testing.T, to string, size int) int64 {
 	t.Helper()
 	q, err := o.mem.Enqueue(t.Context(), proofOf("anybody"), Mail{To: to, Envelope: make([]byte, size), At: o.Now()}, Limits{Messages: 1 << 20})
@@ -96,7 +104,7 @@ func TestSend(t *testing.T) {
 	}
 	for _, tt := range tests {
 		o := newOffice(limits, "bob")
-		sent, err := o.Send(t.Context(), proofOf("alice"), tt.to, tt.env)
+		sent, err := o.Send(t.Context(), proofOf("alice"), mail(tt.to, tt.env))
 		if got := reasonOf(err); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
@@ -112,18 +120,21 @@ func TestSendQuotas(t *testing.T) {
 	l.Total = 500
 	o := newOffice(l, "bob", "carol")
 	for i := range l.Messages {
-		if _, err := o.Send(t.Context(), proofOf("s"+string(rune('a'+i))), "bob", sealed("bob", 1)); err != nil {
+		if _, err := o.Send(t.Context(), proofOf("s"+string(rune('a'+i))), mail("bob", sealed("bob", 1))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := o.Send(t.Context(), proofOf("z"), "bob", sealed("bob", 1))
+	_, err := o.Send(t.Context(), proofOf("z"), mail("bob", sealed("bob", 1)))
 	if got := reasonOf(err); got != "full mailbox_full" || errs.As(err).RetryAfter == 0 {
 		t.Errorf("a full mailbox: %q", got)
 	}
 	big := sealed("carol", 300)
-	_, err = o.Send(t.Context(), proofOf("z"), "carol", big)
+	_, err = o.Send(t.Context(), proofOf("z"), mail("carol", big))
 	if got := reasonOf(err); got != "full hub_mail_full" {
 		t.Errorf("a full hub: %q", got)
+	}
+	if _, err = o.Send(t.Context(), proofOf("y"), mail("carol", sealed("bob", 300))); reasonOf(err) != "invalid recipient_mismatch" {
+		t.Errorf("what is wrong with a message comes before what is wrong with the hub: %v", err)
 	}
 	found, _ := o.mem.Look(t.Context(), Look{AID: "bob", Limit: 10})
 	if len(found) != int(l.Messages) {
@@ -132,7 +143,7 @@ func TestSendQuotas(t *testing.T) {
 	if _, err := o.Ack(t.Context(), proofOf("bob"), []int64{found[0].ID, found[1].ID, found[2].ID}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = o.Send(t.Context(), proofOf("z"), "carol", sealed("carol", 1)); err != nil {
+	if _, err = o.Send(t.Context(), proofOf("z"), mail("carol", sealed("carol", 1))); err != nil {
 		t.Errorf("after mail was collected: %v", err)
 	}
 }
@@ -141,30 +152,36 @@ func TestSendRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(limits, "bob")
 		p := proofOf("alice")
-		if _, err := o.Send(t.Context(), p, "bob", sealed("bob", 1)); err != nil {
+		if _, err := o.Send(t.Context(), p, mail("bob", sealed("bob", 1))); err != nil {
 			t.Fatal(err)
 		}
 		for range 5 { // somebody repeats what alice sent
-			if _, err := o.Send(t.Context(), p, "bob", sealed("bob", 1)); reasonOf(err) != "unauthorized replayed" {
+			if _, err := o.Send(t.Context(), p, mail("bob", sealed("bob", 1))); reasonOf(err) != "unauthorized replayed" {
 				t.Fatalf("a replay: %v", err)
 			}
 		}
 		for range 2 {
-			if _, err := o.Send(t.Context(), proofOf("alice"), "bob", sealed("bob", 1)); err != nil {
+			if _, err := o.Send(t.Context(), proofOf("alice"), mail("bob", sealed("bob", 1))); err != nil {
 				t.Errorf("within the burst, after replays: %v", err)
 			}
 		}
 		if err := o.MaySend("alice"); reasonOf(err) != "too_many send_rate" {
 			t.Errorf("an empty bucket: %v", err)
 		}
-		if _, err := o.Send(t.Context(), proofOf("alice"), "bob", sealed("bob", 1)); reasonOf(err) != "too_many send_rate" {
+		if _, err := o.Send(t.Context(), proofOf("alice"), mail("bob", sealed("bob", 1))); reasonOf(err) != "too_many send_rate" {
 			t.Errorf("beyond the burst: %v", err)
 		}
 		if err := o.MaySend("carol"); err != nil {
 			t.Errorf("another sender: %v", err)
 		}
 		time.Sleep(50 * time.Millisecond)
-		if _, err := o.Send(t.Context(), proofOf("alice"), "bob", sealed("bob", 1)); err != nil {
+		for _, want := range []string{"EOF", "too_many send_rate"} {
+			if _, err := o.Send(t.Context(), proofOf("alice"), unreadable); reasonOf(err) != want {
+				t.Errorf("what cannot be read costs a token too: %v, want %s", err, want)
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+		if _, err := o.Send(t.Context(), proofOf("alice"), mail("bob", sealed("bob", 1))); err != nil {
 			t.Errorf("a token later: %v", err)
 		}
 	})
@@ -184,7 +201,7 @@ func TestSendSaysWhetherTheRecipientIsQuiet(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			o := newOffice(limits, "bob")
 			o.mem.Seen("bob", time.Now().Add(-tt.ago))
-			sent, err := o.Send(t.Context(), proofOf("alice"), "bob", sealed("bob", 1))
+			sent, err := o.Send(t.Context(), proofOf("alice"), mail("bob", sealed("bob", 1)))
 			if err != nil || sent.Quiet != tt.want {
 				t.Errorf("%s: quiet = %v, %v, want %v", tt.name, sent.Quiet, err, tt.want)
 			}
@@ -290,7 +307,7 @@ func TestPollWaits(t *testing.T) {
 		{"not at all where none was asked for", 0, nil, 0, 0},
 		{"until the time is over", 55 * time.Second, nil, 55 * time.Second, 0},
 		{"until mail comes", 55 * time.Second, func(t *testing.T, o *office) {
-			if _, err := o.Send(t.Context(), proofOf("alice"), "bob", sealed("bob", 1)); err != nil {
+			if _, err := o.Send(t.Context(), proofOf("alice"), mail("bob", sealed("bob", 1))); err != nil {
 				t.Error(err)
 			}
 		}, time.Second, 1},

@@ -22,16 +22,21 @@ type Sent struct {
 // The AID is a mere claim there, so nothing is taken.
 func (r *Relay) MaySend(aid string) error { return r.Senders.Peek(aid) }
 
-// Send puts an envelope into the mailbox of a registered agent.
-func (r *Relay) Send(ctx context.Context, p replay.Proof, to string, env []byte) (Sent, error) {
-	sent, err := r.send(ctx, p, Mail{To: to, Envelope: env, At: r.Now()})
+// Send puts an envelope into the mailbox of a registered agent. read reads the
+// request, which costs the sender a token whatever stands in it.
+func (r *Relay) Send(ctx context.Context, p replay.Proof, read func() (to string, env []byte, err error)) (Sent, error) {
+	sent, err := r.send(ctx, p, read)
 	r.metrics.send(err)
 	return sent, err
 }
 
-func (r *Relay) send(ctx context.Context, p replay.Proof, m Mail) (Sent, error) {
+func (r *Relay) send(ctx context.Context, p replay.Proof, read func() (to string, env []byte, err error)) (Sent, error) {
 	giveBack, err := r.Senders.Reserve(p.AID)
 	if err != nil {
+		return Sent{}, err
+	}
+	m := Mail{At: r.Now()}
+	if m.To, m.Envelope, err = read(); err != nil {
 		return Sent{}, err
 	}
 	if err := r.acceptable(m); err != nil {
@@ -63,11 +68,15 @@ func (r *Relay) acceptable(m Mail) error {
 		return errs.New(errs.TooLarge, "envelope_too_large",
 			"the envelope has %d bytes, this hub takes %d", size, r.Limits.Envelope).
 			In("envelope").With("max_bytes", r.Limits.Envelope)
-	case r.held.bytes.Load()+size > r.Limits.Total:
+	}
+	if err := addressed(m); err != nil {
+		return err
+	}
+	if r.held.bytes.Load()+int64(len(m.Envelope)) > r.Limits.Total {
 		return errs.New(errs.Full, "hub_mail_full",
 			"this hub stores as much mail as it may: try again later").After(time.Minute)
 	}
-	return addressed(m)
+	return nil
 }
 
 // addressed does all a hub does with an envelope: the parse of wire 2, E.2, and
