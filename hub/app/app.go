@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -89,6 +90,7 @@ func (a *App) AID() string { return a.hub.key.Current().AID() }
 // Run serves until ctx ends, then stops: waiting polls get an empty answer,
 // the loops write down what they hold, a private database is shut down.
 func (a *App) Run(ctx context.Context) error {
+	defer runtime.KeepAlive(headroom())
 	a.log.Info("hub is up", "listen", a.Addr(), "aid", a.AID(), "pid", os.Getpid())
 	loops, stopLoops := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopLoops()

@@ -137,6 +137,7 @@ func (w *walk) run(ctx context.Context) error {
 // take adds rows until the page is full. Whether there is a next page is known
 // by the row that had no more room; the first row always has.
 func (w *walk) take(rows []Row) (full bool) {
+	w.rows = slices.Grow(w.rows, min(len(rows), w.limit-len(w.rows)))
 	for _, r := range rows {
 		if r.View != nil && r.life().Browsable(w.now) {
 			size := len(r.View) + liveRoom

@@ -1,12 +1,13 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
 )
@@ -84,7 +85,7 @@ func (s *Directory) Ranked(ctx context.Context, caps []string, after directory.P
 	for _, c := range caps {
 		rows, err := s.pool.Query(ctx, rankedSQL, stepArgs(c, after, n)...)
 		if err == nil {
-			st.Rows, err = pgx.AppendRows(st.Rows, rows, toRow)
+			st.Rows, err = appendRows(st.Rows, rows, n)
 		}
 		if err != nil {
 			return directory.Step{}, fmt.Errorf("read the directory: %w", err)
@@ -121,25 +122,30 @@ func (s *Directory) Search(ctx context.Context, text string, after directory.Pla
 func (s *Directory) step(ctx context.Context, sql string, args []any) (st directory.Step, err error) {
 	rows, err := s.pool.Query(ctx, sql, args...)
 	if err == nil {
-		st.Rows, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (directory.Row, error) {
-			return scanRow(r, &st.Looked)
-		})
+		st.Rows, err = appendRows(nil, rows, maxPlaces, &st.Looked)
 	}
 	return st, found(err, nil, "read the directory")
 }
 
-func toRow(r pgx.CollectableRow) (directory.Row, error) { return scanRow(r, nil) }
+// maxPlaces is room for the rows of a step: most hold no more.
+const maxPlaces = 64
 
-// scanRow reads the columns all three statements begin with, and what two of
-// them have behind.
-func scanRow(r pgx.CollectableRow, looked *int) (row directory.Row, err error) {
-	var seen *time.Time
-	p := &row.Place
-	to := []any{&p.Rating, &p.Reviews, &p.RegisteredAt, &p.AID, &row.View, &seen}
-	if looked != nil {
-		to = append(to, &p.Cap, looked)
+// appendRows reads the columns all three statements begin with and, where
+// looked is wanted, what two of them have behind. All rows are read into one
+// place and copied: a page is fifty rows, and reading it is what a look-up
+// costs the hub.
+func appendRows(out []directory.Row, rows pgx.Rows, room int, looked ...*int) ([]directory.Row, error) {
+	var p directory.Place
+	var view pgtype.DriverBytes // lasts until the next row
+	var seen pgtype.Timestamptz
+	to := []any{&p.Rating, &p.Reviews, &p.RegisteredAt, &p.AID, &view, &seen}
+	for _, n := range looked {
+		to = append(to, &p.Cap, n)
 	}
-	err = r.Scan(to...)
-	row.LastSeen = orZero(seen)
-	return row, err
+	out = slices.Grow(out, room)
+	_, err := pgx.ForEachRow(rows, to, func() error {
+		out = append(out, directory.Row{Place: p, View: bytes.Clone(view), LastSeen: seen.Time})
+		return nil
+	})
+	return out, err
 }
