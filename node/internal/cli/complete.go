@@ -39,6 +39,9 @@ func (p *Program) completeTasks(q node.Query) cobra.CompletionFunc {
 		page, _ := c.List(ctx, q) // a node that does not run offers nothing
 		var ids []string
 		for _, t := range page.Tasks {
+			if t.ID != line(t.ID) {
+				continue // a shell would type what its requester chose
+			}
 			ids = append(ids, cobra.CompletionWithDesc(t.ID, t.State+" "+short(what(t), 40)))
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp

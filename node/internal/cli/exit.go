@@ -145,7 +145,7 @@ func (p *Program) report(cmd *cobra.Command, err error) int {
 	if err == nil || errors.As(err, &s) {
 		return c
 	}
-	fmt.Fprintln(p.Err, "anet:", err)
+	p.note("anet: %v", err)
 	var m misuse
 	var f failure
 	if errors.As(err, &m) || !errors.As(err, &f) {

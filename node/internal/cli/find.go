@@ -76,7 +76,7 @@ func printFound(w io.Writer, found node.Found) {
 	}
 	fmt.Fprintln(w, "NAME\tCAPABILITIES\tRATING\tAID")
 	for _, a := range found.Agents {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", line(a.Name), words(marked(a)), rating(a), a.AID, remarks(a))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", line(a.Name), words(marked(a)), rating(a), line(a.AID), remarks(a))
 	}
 	if found.NextCursor != "" {
 		fmt.Fprintf(w, "there are more: --all, or --cursor %s\n", line(found.NextCursor))

@@ -18,8 +18,8 @@ import (
 func (p *Program) peersCommand() *cobra.Command {
 	allow := p.putCommand(node.Allow, "Let an agent send tasks to this node",
 		"%s may then send tasks to this node, and call what is served without being public.")
-	trust := p.putCommand(node.Trust, "Let an agent send tasks and run local agents",
-		"%s may then do all that an allowed agent may, and agents on this machine will run for it with your rights.")
+	trust := p.putCommand(node.Trust, "As allow, for an agent that local agents may work for; this build runs none",
+		"%s may then do all that an allowed agent may, and once this node runs local agents, they work for it with your rights.")
 	deny := p.putCommand(node.Deny, "Refuse everything an agent sends, and cancel its open tasks", "")
 	return group("peers", "The lists of who may call", p.peersListCommand(), allow, trust, deny, p.peersRemoveCommand())
 }

@@ -27,7 +27,9 @@ func (p *Program) show(v any, text func(w io.Writer)) error {
 }
 
 // note tells a person something on the side.
-func (p *Program) note(format string, args ...any) { fmt.Fprintf(p.Err, format+"\n", args...) }
+func (p *Program) note(format string, args ...any) {
+	fmt.Fprintln(p.Err, text(fmt.Sprintf(format, args...)))
+}
 
 // line makes foreign text safe for one line of a terminal: what other people
 // chose could move the cursor, or reorder what stands around it.

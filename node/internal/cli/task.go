@@ -17,7 +17,7 @@ func (p *Program) showTask(t node.Task) error {
 }
 
 func printTask(w io.Writer, t node.Task) {
-	fmt.Fprintf(w, "task\t%s\n", t.ID)
+	fmt.Fprintf(w, "task\t%s\n", line(t.ID))
 	fmt.Fprintf(w, "%s\t%s\n", other(t.Role), t.Peer)
 	if t.Capability != "" {
 		fmt.Fprintf(w, "calls\t%s %s\n", line(t.Capability), line(compact(t.Args)))

@@ -154,10 +154,11 @@ func TestForeignTextIsHarmless(t *testing.T) {
 	p.up()
 	evil := "x\x1b[2J\u202egnp.exe\r\n\a"
 	p.node.Put(node.Task{ID: "t", Role: node.Provider, Peer: somebody, Text: evil, State: "working", Note: evil, Reason: evil})
-	for _, line := range []string{"task get t", "inbox", "thread t"} {
-		out, _ := p.wants(exitDone, strings.Fields(line)...)
+	p.node.Put(node.Task{ID: evil, Role: node.Provider, Peer: somebody, Text: "x", State: "working"}) // the id is its requester's, too
+	for _, args := range [][]string{{"task", "get", "t"}, {"task", "get", evil}, {"inbox"}, {"thread", "t"}, {"__complete", "task", "get", ""}} {
+		out, _ := p.wants(exitDone, args...)
 		if strings.ContainsAny(out, "\x1b\u202e\r\a") {
-			t.Errorf("anet %s: %q", line, out)
+			t.Errorf("anet %q: %q", args, out)
 		}
 	}
 }

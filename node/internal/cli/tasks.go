@@ -103,7 +103,7 @@ func (p *Program) listTasks(ctx context.Context, api node.API, q node.Query) err
 		}
 		fmt.Fprintln(w, "TASK\tSTATE\tWHAT\tWITH\tCHANGED")
 		for _, t := range page.Tasks {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", t.ID, brief(t), short(what(t), 40), t.Peer, clock(t.Updated))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", line(t.ID), brief(t), short(what(t), 40), t.Peer, clock(t.Updated))
 		}
 		if page.NextCursor != "" {
 			fmt.Fprintf(w, "there are more: --cursor %s\n", page.NextCursor)
