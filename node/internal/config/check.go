@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anet-hub/anet/shared/capability"
+	"github.com/anet-hub/anet/shared/task"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -127,16 +128,17 @@ const maxLimit = 1 << 30
 
 func (p PublicCapability) check(r report) {
 	limits := []struct {
-		name  string
-		value int
+		name        string
+		value, most int
 	}{
-		{"per_caller_per_min", p.PerCallerPerMin}, {"per_caller_per_day", p.PerCallerPerDay},
-		{"global_per_min", p.GlobalPerMin}, {"max_inflight", p.MaxInflight},
-		{"per_caller_inflight", p.PerCallerInflight}, {"max_args_bytes", p.MaxArgsBytes},
+		{"per_caller_per_min", p.PerCallerPerMin, maxLimit}, {"per_caller_per_day", p.PerCallerPerDay, maxLimit},
+		{"global_per_min", p.GlobalPerMin, maxLimit}, {"max_inflight", p.MaxInflight, maxLimit},
+		{"per_caller_inflight", p.PerCallerInflight, maxLimit},
+		{"max_args_bytes", p.MaxArgsBytes, task.MaxArgs}, // what is larger is not read as a call
 	}
 	for _, l := range limits {
-		if l.value < 1 || l.value > maxLimit {
-			r(jsontext.Pointer("/"+l.name), "%s must be from 1 to %d; to close a capability take its entry out", l.name, maxLimit)
+		if l.value < 1 || l.value > l.most {
+			r(jsontext.Pointer("/"+l.name), "%s must be from 1 to %d; to close a capability take its entry out", l.name, l.most)
 		}
 	}
 	if p.PerCallerInflight > p.MaxInflight {
@@ -188,7 +190,9 @@ func (c ServiceCapability) checkURL(r report, allowTCP bool) {
 	switch {
 	case c.URL == "":
 		r("/url", "url is missing: where the program listens, such as unix:///run/user/1000/text.sock")
-	case err != nil || u.User != nil || u.Fragment != "":
+	case err == nil && u.User != nil: // not repeated: it holds a secret
+		r("/url", "url must have no user or password; use token_file")
+	case err != nil || u.Fragment != "":
 		r("/url", "url %q cannot be read; write unix:///path/to/socket", c.URL)
 	case u.Scheme == "unix":
 		c.checkSocket(r, u)

@@ -110,6 +110,7 @@ func TestProblemsSayWhereAndWhat(t *testing.T) {
 		{"old caps", `{"caps":["a"]}`, "words of your own go into tags"},
 		{"policy", `{"inbound":{"policy":"Open"}}`, `1:22: policy must be "closed" or "open"`},
 		{"zero limit", `{"inbound":{"public_capabilities":[{"id":"a","per_caller_per_min":0}]}}`, "1:67: per_caller_per_min must be from 1"},
+		{"arguments no call can have", `{"inbound":{"public_capabilities":[{"id":"a","max_args_bytes":4194305}]}}`, "max_args_bytes must be from 1 to 4194304"},
 		{"inflight", `{"inbound":{"public_capabilities":[{"id":"a","max_inflight":2,"per_caller_inflight":3}]}}`, "per_caller_inflight (3) is more than max_inflight (2)"},
 		{"id twice", `{"inbound":{"public_capabilities":[{"id":"a"},{"id":"a"}]}}`, "stands twice"},
 		{"no id", `{"inbound":{"public_capabilities":[{}]}}`, "1:36: capability id \"\""},
@@ -134,6 +135,7 @@ func TestProblemsSayWhereAndWhat(t *testing.T) {
 		{"price below zero", service(`"url":"unix:///a","price":-1`), "price: want a whole number of at least 0"},
 		{"tcp", service(`"url":"http://127.0.0.1:1/"`), "Set allow_tcp"},
 		{"no url", service(`"price":1`), "url is missing"},
+		{"url with password", service(`"url":"http://me:s3cret@127.0.0.1:1/"`), "must have no user or password; use token_file"},
 		{"abstract socket", service(`"url":"unix:///@x"`), "abstract socket"},
 		{"relative socket", service(`"url":"unix://run/x"`), "three slashes"},
 		{"long socket", service(`"url":"unix:///` + strings.Repeat("x", 107) + `"`), "108 bytes, the system allows 107"},
@@ -147,6 +149,8 @@ func TestProblemsSayWhereAndWhat(t *testing.T) {
 			t.Errorf("%s: accepted as %+v", tt.name, c)
 		} else if !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %q does not say %q", tt.name, err, tt.want)
+		} else if strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %q repeats the password", tt.name, err)
 		}
 	}
 }
