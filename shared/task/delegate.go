@@ -49,6 +49,8 @@ func (d DelegateReq) Verify(s Sender) (TaskDoc, error) {
 	switch {
 	case !ValidID(s.Ix) || d.InteractionID != s.Ix:
 		return TaskDoc{}, badDelegate("is for task %.80q and came for %.80q", d.InteractionID, s.Ix)
+	case d.ContextID != "" && !ValidID(d.ContextID):
+		return TaskDoc{}, badDelegate("names a conversation by more than %d bytes", MaxIDBytes)
 	case d.Envelope == nil:
 		return TaskDoc{}, badDelegate("is not signed")
 	case d.Envelope.Signer != s.AID:

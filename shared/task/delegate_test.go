@@ -2,6 +2,7 @@ package task
 
 import (
 	"crypto/rand"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,8 @@ func TestDelegateIsBoundToItsMessage(t *testing.T) {
 		{"for another task", func(d *DelegateReq, _ *Sender) { d.InteractionID = NewID() }, false},
 		{"for no task", func(d *DelegateReq, s *Sender) { d.InteractionID, s.Ix = "", "" }, false},
 		{"from somebody else", func(_ *DelegateReq, s *Sender) { s.AID, s.History = mallory.AID(), mallory.History() }, false},
+		{"in a conversation", func(d *DelegateReq, _ *Sender) { d.ContextID = NewContextID() }, true},
+		{"in a conversation of an endless name", func(d *DelegateReq, _ *Sender) { d.ContextID = strings.Repeat("x", 257) }, false},
 		{"unsigned", func(d *DelegateReq, _ *Sender) { d.Envelope = nil }, false},
 		{"by another algorithm", func(d *DelegateReq, _ *Sender) { e := *d.Envelope; e.Alg = -7; d.Envelope = &e }, false},
 		{"with the signature of another document", func(d *DelegateReq, _ *Sender) {

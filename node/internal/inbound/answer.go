@@ -29,7 +29,7 @@ func (h *Handler) status(ctx context.Context, m mailbox.Mail) error {
 			return tx.PutTask(k)
 		}
 		k.Reason, k.Note, k.RetryAfter = string(meta.Reason()), msg.Text, meta.RetryAfter()
-		if k.Capability != "" && next.Terminal() {
+		if k.Capability != "" {
 			k.Effect = string(effectOf(next, meta))
 		}
 		k.To(next, tx.Now())
@@ -37,10 +37,16 @@ func (h *Handler) status(ctx context.Context, m mailbox.Mail) error {
 	})
 }
 
-// effectOf is what a call without a result did. Only a refusal says that
-// nothing was attempted, and not where the provider has lost the task: then it
-// may have run.
+// effectOf is what a call without a result did, nothing yet while it goes on: a
+// quote says what it waits for. Only a refusal says that nothing was attempted,
+// and not where the provider has lost the task: then it may have run.
 func effectOf(s task.State, meta task.Metadata) effect.Status {
+	if s == task.InputRequired && meta.Text(task.KeyPaymentStatus) == "payment-required" {
+		return effect.PaymentRequired
+	}
+	if !s.Terminal() {
+		return ""
+	}
 	if word := meta.Text(task.KeyEffectStatus); word != "" && s != task.Rejected {
 		return effect.Read(word)
 	}
@@ -98,8 +104,10 @@ func (h *Handler) result(ctx context.Context, m mailbox.Mail) error {
 	})
 }
 
+// takeResult takes the first result that ends the task. One before it may have
+// asked for more.
 func (h *Handler) takeResult(tx *journal.Tx, k *journal.Task, msg task.ResultResp, meta task.Metadata) error {
-	if k.Receipt != nil {
+	if k.Receipt != nil && k.State.Terminal() {
 		return tx.PutTask(k) // the first receipt stands
 	}
 	k.Deliverable, k.Receipt, k.ResultCID = msg.Deliverable, msg.Receipt, codec.CID(msg.Deliverable)

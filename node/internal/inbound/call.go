@@ -50,6 +50,9 @@ func (o order) weight() int {
 
 func (h *Handler) answerAtOnce(ctx context.Context, o order, k journal.Task, plan dispatch.Plan) error {
 	return h.commit(ctx, h.Journal.Write, o.mail, func(tx *journal.Tx) error {
+		if err := h.keepSender(tx, o); err != nil {
+			return err
+		}
 		return h.Dispatch.Answer(tx, &k, plan.Outcome())
 	})
 }

@@ -148,5 +148,9 @@ func (h *Handler) keep(tx *journal.Tx, o order, k journal.Task) error {
 	if err := tx.AddFiles(k.ID, 0, o.req.Attachments); err != nil {
 		return err
 	}
-	return h.Book.Keep(tx, k.Peer, o.mail.Sender, o.standing.Listed())
+	return h.keepSender(tx, o)
+}
+
+func (h *Handler) keepSender(tx *journal.Tx, o order) error {
+	return h.Book.Keep(tx, o.mail.From, o.mail.Sender, o.standing.Listed())
 }

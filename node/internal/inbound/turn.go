@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/node/internal/known"
 	"github.com/anet-hub/anet/node/internal/mailbox"
 	"github.com/anet-hub/anet/shared/task"
 )
@@ -33,7 +34,7 @@ func (h *Handler) turn(ctx context.Context, m mailbox.Mail) error {
 	}
 	switch action {
 	case Take:
-		return h.takeTurn(ctx, m, k.ID, msg, meta)
+		return h.takeTurn(ctx, said{m, msg, meta, facts.Listed || facts.Role == journal.Requester}, k.ID)
 	case TakeCancel:
 		return h.cancelAhead(ctx, m, facts.Listed)
 	case WaitForTask:
@@ -74,24 +75,45 @@ func related(tx *journal.Tx, aid string) (bool, error) {
 	return len(sent) > 0, err
 }
 
+// said is a message within a task that is taken.
+type said struct {
+	mail    mailbox.Mail
+	msg     task.ChatMsg
+	meta    task.Metadata
+	belongs bool // its sender's identity belongs on record
+}
+
 // takeTurn records the message and does what it asks.
-func (h *Handler) takeTurn(ctx context.Context, m mailbox.Mail, id string, msg task.ChatMsg, meta task.Metadata) error {
+func (h *Handler) takeTurn(ctx context.Context, s said, id string) error {
 	running := false
-	err := h.commit(ctx, h.Journal.Write, m, func(tx *journal.Tx) error {
+	err := h.commit(ctx, h.Journal.Write, s.mail, func(tx *journal.Tx) error {
 		k, err := tx.NeedTask(id)
 		if err != nil || k.State.Terminal() {
 			return err
 		}
-		if err := record(tx, m, &k, msg); err != nil {
+		if err := h.learn(tx, s, &k); err != nil {
 			return err
 		}
-		running, err = h.act(tx, &k, msg, meta)
+		if err := record(tx, s.mail, &k, s.msg); err != nil {
+			return err
+		}
+		running, err = h.act(tx, &k, s.msg, s.meta)
 		return err
 	})
 	if err == nil && running {
 		h.Dispatch.Cancel(id)
 	}
 	return err
+}
+
+// learn takes in what the message proved of its sender: the next one is judged
+// by a history that may have grown, and answers go to the newest keys.
+func (h *Handler) learn(tx *journal.Tx, s said, k *journal.Task) error {
+	if k.Role == journal.Provider {
+		id := known.Merge(known.Identity{KEL: k.PeerKEL, Keys: k.PeerKeys}, s.mail.Sender)
+		k.PeerKEL, k.PeerKeys = id.KEL, id.Keys
+	}
+	return h.Book.Keep(tx, k.Peer, s.mail.Sender, s.belongs)
 }
 
 // record keeps the turn under the id its sender minted, which means something

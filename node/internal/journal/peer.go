@@ -41,10 +41,14 @@ type Evidence struct {
 	At                                            time.Time
 }
 
-// AddEvidence keeps a receipt; one already on record stays.
+// AddEvidence keeps a receipt. Of a task of this node the latest stands, since a
+// result may have asked for more before; of one it worked on, the first: its
+// requester chose the id and may choose it again.
 func (t *Tx) AddEvidence(e Evidence) error {
 	return t.exec(`INSERT INTO evidence (task, role, peer, capability, request_cid, result_cid, receipt, at)
-		VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`,
+		VALUES (?,?,?,?,?,?,?,?) ON CONFLICT (task, role) DO UPDATE SET
+			result_cid = excluded.result_cid, receipt = excluded.receipt, at = excluded.at
+		WHERE excluded.role = 'requester'`,
 		e.Task, e.Role, e.Peer, e.Capability, e.RequestCID, e.ResultCID, e.Receipt, ms(t.now))
 }
 

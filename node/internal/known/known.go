@@ -125,7 +125,7 @@ func (b *Book) Keep(tx *journal.Tx, aid string, id Identity, belongs bool) error
 		b.remember(aid, id)
 		return nil
 	}
-	merged := merge(Identity{p.KEL, p.Keys}, id)
+	merged := Merge(Identity{p.KEL, p.Keys}, id)
 	if found && string(merged.KEL) == string(p.KEL) && string(merged.Keys) == string(p.Keys) {
 		return nil
 	}
@@ -133,9 +133,9 @@ func (b *Book) Keep(tx *journal.Tx, aid string, id Identity, belongs bool) error
 	return tx.PutPeer(p)
 }
 
-// merge never exchanges a history for anything but its own continuation, even
+// Merge never exchanges a history for anything but its own continuation, even
 // if another message was taken in since this one was judged.
-func merge(old, id Identity) Identity {
+func Merge(old, id Identity) Identity {
 	if len(old.KEL) == 0 {
 		return id
 	}
@@ -155,7 +155,7 @@ func (b *Book) remember(aid string, id Identity) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	old, _ := b.recent.Get(aid)
-	if id = merge(old, id); len(id.KEL)+len(id.Keys) <= strangerBytes {
+	if id = Merge(old, id); len(id.KEL)+len(id.Keys) <= strangerBytes {
 		b.recent.Add(aid, id)
 	}
 }

@@ -2,12 +2,16 @@ package node
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/config"
+	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/envelope"
+	"github.com/anet-hub/anet/shared/evidence"
 	"github.com/anet-hub/anet/shared/task"
 )
 
@@ -72,6 +76,60 @@ func TestStatusesOfAForeignProvider(t *testing.T) {
 			})
 		})
 	}
+}
+
+// K.6: a quote is no end, and it is told apart from a question; what comes after
+// it is judged anew.
+func TestAQuoteAsksToBePaid(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		alice, mallory := w.node("alice"), w.stranger()
+		asked, err := alice.StartTask(t.Context(), Order{Provider: mallory.signer.AID(), Capability: "x"})
+		w.must(err)
+		time.Sleep(time.Second)
+		for _, tt := range []struct {
+			name, meta string
+			state      task.State
+			want       string
+		}{
+			{"a quote", `{"x402.payment.status":"payment-required"}`, task.InputRequired, "input-required PAYMENT_REQUIRED  unknown"},
+			{"paid", `{"x402.payment.status":"payment-verified"}`, task.Working, "working -  unknown"},
+			{"a question", `{}`, task.InputRequired, "input-required -  unknown"},
+		} {
+			mallory.send(alice, task.TypeStatus, asked.ID, body(w, task.StatusMsg{State: tt.state, Metadata: []byte(tt.meta)}))
+			time.Sleep(time.Second)
+			wantOutcome(t, tt.name, w.wait(alice, asked.ID, 0), tt.want)
+		}
+	})
+}
+
+// L.5: a result may ask for more; then the one after it ends the task, with its
+// own receipt. After the end the first stands.
+func TestAResultThatAsksForMore(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		alice, mallory := w.node("alice"), w.stranger()
+		asked, err := alice.StartTask(t.Context(), Order{Provider: mallory.signer.AID(), Text: "hello"})
+		w.must(err)
+		time.Sleep(time.Second)
+		req := mallory.open()[0]
+		for i, state := range []string{"input-required", "completed", "completed"} {
+			mallory.send(alice, task.TypeResult, asked.ID, mallory.result(req, func(r *evidence.Receipt, msg *task.ResultResp) {
+				msg.Deliverable = fmt.Appendf(nil, `{"n":%d}`, i)
+				msg.Metadata = fmt.Appendf(nil, `{"anet.state":%q}`, state)
+				r.ResultCID = codec.CID(msg.Deliverable)
+			}))
+			time.Sleep(time.Second)
+		}
+		got := w.wait(alice, asked.ID, 0)
+		wantOutcome(t, "the task", got, "completed -  verified")
+		var kept journal.Evidence
+		w.must(alice.Journal.Read(t.Context(), func(tx *journal.Tx) (err error) {
+			kept, _, err = tx.Evidence(asked.ID, journal.Requester)
+			return err
+		}))
+		if string(got.Deliverable) != `{"n":1}` || kept.ResultCID != got.ResultCID {
+			t.Errorf("deliverable %s, evidence of %s; want the second and its own", got.Deliverable, kept.ResultCID)
+		}
+	})
 }
 
 // Checklist 23: every attempt carries the same bytes, a restart between them.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/keyring"
+	"github.com/anet-hub/anet/node/internal/peers"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/envelope"
 	"github.com/anet-hub/anet/shared/evidence"
@@ -106,6 +107,28 @@ func TestRotationOfAPeer(t *testing.T) {
 		time.Sleep(time.Minute)
 		if n := bob.Dropped.All(); job.count() != 2 || n["rotation-grace-expired"] != 1 || n["revoked-key"] != 1 {
 			t.Errorf("later %d calls ran, dropped %v; want both old messages refused", job.count(), n)
+		}
+	})
+}
+
+// What a message within a task proves of its sender is kept as what a request
+// proves is: the key that was rotated away opens nothing afterwards.
+func TestRotationIsLearnedFromAMessage(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, friend := w.node("bob"), w.stranger()
+		w.must(bob.Lists.Put(friend.signer.AID(), peers.Allow))
+		friend.send(bob, task.TypeDelegate, "ix_1", body(w, friend.words("ix_1")))
+		time.Sleep(time.Second)
+		old := *friend
+		next, err := friend.signer.Rotate(rand.Reader, time.Now())
+		w.must(err)
+		friend.signer = next
+		friend.send(bob, task.TypeMessage, "ix_1", body(w, task.ChatMsg{Kind: task.KindText, Body: "and this"}))
+		time.Sleep(2 * time.Hour)
+		old.send(bob, task.TypeDelegate, "ix_2", body(w, old.words("ix_2")))
+		time.Sleep(time.Second)
+		if kept := w.inbox(bob); len(kept) != 1 {
+			t.Errorf("%d tasks are kept, want one: the other is signed with a key that retired; dropped %v", len(kept), bob.Dropped.All())
 		}
 	})
 }
