@@ -208,6 +208,23 @@ func (t *Tx) Unread(then time.Time) ([]Task, error) {
 		WHERE role = 'provider' AND state = 'submitted' AND ended_at = 0 AND capability = '' AND created_at <= ?`, ms(then))
 }
 
+// NextTending is when the next task becomes Silent or Unread, if none changes;
+// false when none will.
+func (t *Tx) NextTending(silence, unread time.Duration) (time.Time, bool, error) {
+	var next *int64
+	_, err := t.one(`SELECT min(due) FROM (
+		SELECT min(sent_at) + ? AS due FROM task
+		WHERE role = 'requester' AND state = 'submitted' AND ended_at = 0 AND sent_at > 0 AND heard_at = 0
+		UNION ALL
+		SELECT min(created_at) + ? FROM task
+		WHERE role = 'provider' AND state = 'submitted' AND ended_at = 0 AND capability = '')`,
+		[]any{silence.Milliseconds(), unread.Milliseconds()}, &next)
+	if err != nil || next == nil {
+		return time.Time{}, false, err
+	}
+	return at(*next), true, nil
+}
+
 // OpenCount counts the tasks without an end.
 func (t *Tx) OpenCount() (n int, err error) {
 	_, err = t.one(`SELECT count(*) FROM task WHERE ended_at = 0`, nil, &n)

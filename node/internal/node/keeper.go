@@ -14,49 +14,79 @@ import (
 
 // What happens by time alone.
 const (
-	keepEvery    = 15 * time.Second
-	purgeEvery   = time.Hour
 	firstTurn    = time.Minute        // a text task is reported as seen after this (L.9)
 	publicStay   = 7 * 24 * time.Hour // a public call is deleted so long after its end (L.10)
+	purgeEvery   = time.Hour
 	purgeAtStart = time.Minute
+	keepPause    = 15 * time.Second // between two looks, and before memory is given back
 )
 
-// Keep does what is due by time until ctx ends.
+// Keep does what is due by time until ctx ends. It sleeps until then: an idle
+// node does nothing at all.
 func (n *Node) Keep(ctx context.Context) error {
-	tick := time.NewTicker(keepEvery)
-	defer tick.Stop()
 	purge := n.Now().Add(purgeAtStart)
-	busy := true // with starting
-	for {
+	for busy := true; ; { // with starting
 		changed := n.Journal.Changed()
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
 		n.report("look after the tasks", n.tend(ctx))
 		if !n.Now().Before(purge) {
 			n.report("delete what is over", n.purge(ctx))
 			purge = n.Now().Add(purgeEvery)
 		}
-		busy = n.relax(changed, busy)
+		wait, err := n.untilDue(ctx, purge)
+		n.report("look after the tasks", err)
+		if busy {
+			wait = min(wait, keepPause)
+		}
+		switch woken := n.rest(ctx, wait, changed); {
+		case ctx.Err() != nil:
+			return nil
+		case woken:
+			busy = true
+		case busy && n.Dispatch.Running() == 0:
+			// A node is idle for most of its life, and would keep what work needed.
+			debug.FreeOSMemory()
+			busy = false
+		}
 	}
 }
 
-// relax gives memory back once after each time of work: a node is idle for most
-// of its life, and would keep what the last work needed. It tells whether there
-// was work since.
-func (n *Node) relax(changed <-chan struct{}, busy bool) bool {
+// rest waits for the time or for a change, and after a change for what usually
+// follows it. It tells which it was.
+func (n *Node) rest(ctx context.Context, d time.Duration, changed <-chan struct{}) (woken bool) {
+	t := time.NewTimer(d)
+	defer t.Stop()
 	select {
+	case <-t.C:
+		return false
+	case <-ctx.Done():
+		return false
 	case <-changed:
-		return true
-	default:
 	}
-	if !busy || n.Dispatch.Running() > 0 {
-		return busy
+	t.Reset(keepPause)
+	select {
+	case <-t.C:
+	case <-ctx.Done():
 	}
-	debug.FreeOSMemory()
-	return false
+	return true
+}
+
+// untilDue is the time until a task wants attention, or until then. What is due
+// and was not settled waits for something else, and is looked at again soon.
+func (n *Node) untilDue(ctx context.Context, then time.Time) (time.Duration, error) {
+	var next time.Time
+	var found bool
+	err := n.Journal.Read(ctx, func(tx *journal.Tx) (err error) {
+		next, found, err = tx.NextTending(n.patience(), firstTurn)
+		return err
+	})
+	if !found || next.After(then) {
+		next = then
+	}
+	d := next.Sub(n.Now())
+	if d <= 0 || err != nil {
+		d = keepPause
+	}
+	return d, err
 }
 
 func (n *Node) report(what string, err error) {
