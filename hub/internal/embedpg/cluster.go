@@ -139,7 +139,7 @@ func (c cluster) initdb(ctx context.Context, p programs, dir string, sync bool) 
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, lastLines(out))
 	}
-	return appendSynced(filepath.Join(dir, "postgresql.conf"), defaults)
+	return appendSynced(filepath.Join(dir, "postgresql.conf"), fmt.Sprintf(defaults, sharedBuffers(machineMB())))
 }
 
 // publish moves the finished folder to its place and makes the move durable.

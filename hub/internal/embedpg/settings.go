@@ -15,12 +15,13 @@ const defaults = `
 # A private server of anet-hub. What stands here may be changed; the sockets
 # and the addresses are set on the server's command line and may not.
 max_connections = 200
+shared_buffers = %dMB
 jit = off
 timezone = 'UTC'
 log_timezone = 'UTC'
 logging_collector = on
 log_directory = 'log'
-log_filename = 'postgresql-%a.log'
+log_filename = 'postgresql-%%a.log'
 log_rotation_age = 1d
 log_rotation_size = 0
 log_truncate_on_rotation = on
