@@ -83,13 +83,16 @@ func (a Answer) Code() string {
 	return fmt.Sprint(a.Status, " ", a.Problem().Code)
 }
 
+// Read reads the body of the answer.
+func (a Answer) Read(v any) error { return json.Unmarshal(a.Body, v) }
+
 // Ask reads a body of the answer, which has to be a success.
 func (a Answer) Ask(t testing.TB, v any) {
 	t.Helper()
 	if a.Status != http.StatusOK {
 		t.Fatalf("answer %s", a)
 	}
-	Must(t, json.Unmarshal(a.Body, v))
+	Must(t, a.Read(v))
 }
 
 // Stamp is a time no request of this agent was signed with.

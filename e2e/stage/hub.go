@@ -80,12 +80,16 @@ func (c HubConfig) command(t testing.TB) Command {
 // Ready waits until the hub serves, and learns who it is.
 func (h *HubProcess) Ready(t testing.TB, within time.Duration) {
 	t.Helper()
-	Until(t, within, h.Name+" is ready", func() bool {
+	for deadline := time.Now().Add(within); !h.IsReady(); time.Sleep(10 * time.Millisecond) {
 		if !h.Alive() {
 			t.Fatalf("%s ended before it was ready:\n%s", h.Name, h.Log())
 		}
-		return h.IsReady()
-	})
+		if time.Now().After(deadline) {
+			h.Signal(syscall.SIGQUIT) // which makes it write down what it waits for
+			_ = h.Wait(t)
+			t.Fatalf("%s is not ready within %s:\n%s", h.Name, within, h.Log())
+		}
+	}
 	h.Meet(t)
 }
 

@@ -40,7 +40,9 @@ func (c NodeConfig) file(t testing.TB) string {
 	if len(c.Programs) > 0 {
 		var caps []any
 		for id, url := range c.Programs {
-			caps = append(caps, map[string]any{"id": id, "url": url})
+			// A call that may take more than a minute is a long one, of which a node
+			// runs four at a time.
+			caps = append(caps, map[string]any{"id": id, "url": url, "timeout_ms": 30_000})
 		}
 		members["modules"] = map[string]any{"service": map[string]any{"capabilities": caps}}
 	}
@@ -189,6 +191,20 @@ func (n *Node) Ended(id string) (task app.Task) {
 		n.t.Fatalf("%s: the task %s has not ended: %s", n.Name, id, Outcome(task))
 	}
 	return task
+}
+
+// EndedBefore waits for the end of a task at a node that may be starting.
+func (n *Node) EndedBefore(deadline time.Time, id string) (task app.Task) {
+	n.t.Helper()
+	for {
+		out := n.Run("task", "get", id, "--wait", "5s", "--json")
+		if json.Unmarshal([]byte(out.Out), &task) == nil && task.Ended {
+			return task
+		}
+		if time.Now().After(deadline) {
+			n.t.Fatalf("%s: the task %s has not ended: %s", n.Name, id, out)
+		}
+	}
 }
 
 // Outcome is what became of a task, for comparing: state, effect, reason,

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -66,6 +67,13 @@ func (p *Program) Effects(task string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.effects[task]
+}
+
+// All are the effects by task.
+func (p *Program) All() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.effects)
 }
 
 // Total is how often it worked at all.
