@@ -7,7 +7,7 @@ STAMP   := -X $(MODULE)/shared/version.Version=$(VERSION) -X $(MODULE)/shared/ve
 SOURCES := deploy e2e hub migrations node shared
 COMPOSE := $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
 
-.PHONY: help demo up build test check format bench golden images compose compose-down
+.PHONY: help demo up build test kill check format bench golden images compose compose-down
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,10 @@ test: ## everything CI runs: format, vet, staticcheck, import rules, fresh schem
 	go vet ./...
 	go tool staticcheck ./...
 	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./...
+
+kill: ## a hundred rounds of kill -9 at random moments; SEED=N repeats what was random
+	@e2e/scripts/bootstrap postgres
+	go test -count=1 -timeout 2h -v ./e2e/kill -rounds 100 $(if $(SEED),-seed $(SEED))
 
 check: format ## the quick look before a commit: format, vet, build, import rules, the fast tests
 	go vet ./...

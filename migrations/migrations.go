@@ -9,6 +9,7 @@
 package migrations
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -41,6 +42,8 @@ const (
 	lockTimeout = "2s"
 	// attempts is how often a step that did not get its table is tried.
 	attempts = 10
+
+	connectTimeout = 10 * time.Second
 )
 
 // Latest is the newest version this program knows.
@@ -73,28 +76,38 @@ func Up(ctx context.Context, url string, log *slog.Logger) error {
 }
 
 func upTo(ctx context.Context, url string, steps fs.FS, log *slog.Logger) error {
-	config, err := pgxpool.ParseConfig(url) // which knows the pool's own parameters for what they are
+	config, err := parse(url)
 	if err != nil {
-		return errors.New("the database URL cannot be read")
+		return err
 	}
-	params := config.ConnConfig.RuntimeParams
-	params["application_name"] = "anet-hub migrate"
-	params["lock_timeout"] = lockTimeout
-	params["statement_timeout"] = "0"
-	db := stdlib.OpenDB(*config.ConnConfig)
+	config.RuntimeParams["application_name"] = "anet-hub migrate"
+	config.RuntimeParams["lock_timeout"] = lockTimeout
+	config.RuntimeParams["statement_timeout"] = "0"
+	db := stdlib.OpenDB(*config)
 	defer db.Close()
 	return up(ctx, db, steps, log)
+}
+
+// parse reads a URL. A server that was killed can leave a socket on which
+// nobody answers, so a connection gets its time and no more.
+func parse(url string) (*pgx.ConnConfig, error) {
+	config, err := pgxpool.ParseConfig(url) // which knows the pool's own parameters for what they are
+	if err != nil {
+		return nil, errors.New("the database URL cannot be read")
+	}
+	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
+	return config.ConnConfig, nil
 }
 
 // Settled reports, through any connection and without a lock, whether every step
 // has been applied. A schema newer than this program is an error as it is to Up.
 func Settled(ctx context.Context, url string) (bool, error) {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := parse(url)
 	if err != nil {
-		return false, errors.New("the database URL cannot be read")
+		return false, err
 	}
-	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler keeps no prepared statement
-	db := stdlib.OpenDB(*config.ConnConfig)
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler keeps no prepared statement
+	db := stdlib.OpenDB(*config)
 	defer db.Close()
 	return settled(ctx, db, files)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/anet-hub/anet/hub/internal/embedpg"
 	"github.com/anet-hub/anet/hub/internal/postgres"
@@ -57,10 +58,17 @@ func AttachDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*Databas
 	return connect(ctx, cfg, &Database{url: url}, log)
 }
 
+// recovery is how long a private server that was adopted may take to recover
+// from a crash: it can have lost a session, or its life, in this very moment.
+const recovery = 30 * time.Second
+
 func connect(ctx context.Context, cfg Config, d *Database, log *slog.Logger) (_ *Database, err error) {
-	d.DB, err = postgres.Open(ctx, postgres.Options{
-		URL: d.url, DirectURL: d.direct, MaxConns: int32(cfg.DatabaseConns), Log: log,
-	})
+	o := postgres.Options{URL: d.url, DirectURL: d.direct, MaxConns: int32(cfg.DatabaseConns), Log: log}
+	d.DB, err = postgres.Open(ctx, o)
+	for start := time.Now(); d.private != nil && postgres.Down(err) && ctx.Err() == nil && time.Since(start) < recovery; {
+		time.Sleep(100 * time.Millisecond)
+		d.DB, err = postgres.Open(ctx, o)
+	}
 	if err != nil {
 		return nil, errors.Join(err, d.stopPrivate(context.WithoutCancel(ctx)))
 	}

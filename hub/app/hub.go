@@ -71,6 +71,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 			{Name: "database", Ask: pool.Ping},
 			{Name: "identity", Ask: key.Ready},
 		},
+		Down:           postgres.Down,
 		TrustedProxies: proxies, PublicURL: cfg.PublicURL, Version: version.String(),
 		Log: log, Metrics: reg, Gather: reg, Now: now,
 	}, &httpapi.Directory{

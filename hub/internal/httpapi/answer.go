@@ -35,12 +35,9 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return // nobody is listening any more
 	}
-	e := errs.As(err)
-	id := requestID(r.Context())
+	e, id := errs.As(err), requestID(r.Context())
 	if e == nil || e.Kind == errs.Internal {
-		a.Log.LogAttrs(r.Context(), slog.LevelError, "request failed",
-			slog.String("request_id", id), slog.String("route", routeOf(r)), slog.Any("error", err))
-		e = errs.New(errs.Internal, "internal", "internal error")
+		e = a.ours(r, err)
 	}
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.FormatInt(seconds(e.RetryAfter), 10))
@@ -54,6 +51,23 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		a.Log.Debug("answer not delivered", "request_id", id, "error", err)
 	}
 }
+
+// ours is a failure that is none of the caller's. While the database is away
+// every request fails in the same way, and readyz tells of it: that is worth no
+// line each.
+func (a *API) ours(r *http.Request, cause error) *errs.Error {
+	level, e := slog.LevelError, errs.New(errs.Internal, "internal", "internal error")
+	if a.Down != nil && a.Down(cause) {
+		level = slog.LevelDebug
+		e = errs.New(errs.Unavailable, "database_unavailable", "the hub's database does not answer: try again in a moment").After(databaseBack)
+	}
+	a.Log.LogAttrs(r.Context(), level, "request failed",
+		slog.String("request_id", requestID(r.Context())), slog.String("route", routeOf(r)), slog.Any("error", cause))
+	return e
+}
+
+// databaseBack is about how long a database takes to come back after a crash.
+const databaseBack = 2 * time.Second
 
 // seconds rounds up: a client that waits the whole number is not early.
 func seconds(d time.Duration) int64 {

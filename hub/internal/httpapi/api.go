@@ -45,13 +45,14 @@ type Check struct {
 	Ask  func(context.Context) error
 }
 
-// Deps is what the face stands on. All of it is required.
+// Deps is what the face stands on. All of it but Down is required.
 type Deps struct {
 	Signers Signers
 	Key     HubKey
 	Replays *identity.Cache
 	Budget  Budget
 	Checks  []Check
+	Down    func(error) bool // whether a failure is that the database is away
 
 	TrustedProxies []netip.Prefix // whose X-Real-IP is believed
 	PublicURL      string         // where others reach this hub; empty: as each request says

@@ -247,6 +247,19 @@ func TestInternalErrorsAreNotTold(t *testing.T) {
 	}
 }
 
+// A database that is away is nobody's mistake, and every request fails of it.
+func TestAnAbsentDatabaseIsToldAndNotLogged(t *testing.T) {
+	f := newFixture(t)
+	f.api.Down = func(error) bool { return true }
+	resp, body := f.do(httptest.NewRequest(http.MethodGet, "/internal", nil))
+	if resp.StatusCode != 503 || body["code"] != "database_unavailable" || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %v, want 503 database_unavailable with Retry-After", resp.StatusCode, body)
+	}
+	if strings.Contains(f.log.String(), "ERROR") {
+		t.Errorf("the log says %s", f.log)
+	}
+}
+
 func TestHostileJSONIsRefused(t *testing.T) {
 	tests := []struct{ name, body string }{
 		{"not JSON", "garbage"},

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -19,6 +20,7 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connectTimeout)
 	conn, err := connect(ctx, config)
 	if err != nil {
 		return err
