@@ -92,9 +92,11 @@ func (d Dir) ReadSecret(name string) ([]byte, error) {
 	return d.Read(name)
 }
 
-// Exists says whether the folder holds the file.
+// Exists says whether the folder holds the file. A link that leads nowhere is
+// there: who put it meant a file, and a list that is not read must not pass for
+// an empty one.
 func (d Dir) Exists(name string) (bool, error) {
-	_, err := os.Stat(d.Path(name))
+	_, err := os.Lstat(d.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -57,13 +57,18 @@ func TestStanding(t *testing.T) {
 }
 
 func TestWhatCannotBeReadCloses(t *testing.T) {
-	l, dir := lists(t, map[List]string{Allow: ann})
-	if err := os.Mkdir(dir.Path("peers.deny"), 0o700); err != nil { // readable to nobody, not even root
-		t.Fatal(err)
-	}
-	got, err := l.Of(ann)
-	if !got.Denied || got.Listed() || err == nil {
-		t.Errorf("with an unreadable deny list: %+v, %v", got, err)
+	for name, spoil := range map[string]func(path string) error{
+		"a folder":                  func(path string) error { return os.Mkdir(path, 0o700) }, // readable to nobody, not even root
+		"a link that leads nowhere": func(path string) error { return os.Symlink("/nowhere/at/all", path) },
+	} {
+		l, dir := lists(t, map[List]string{Allow: ann})
+		if err := spoil(dir.Path("peers.deny")); err != nil {
+			t.Fatal(err)
+		}
+		got, err := l.Of(ann)
+		if !got.Denied || got.Listed() || err == nil {
+			t.Errorf("%s for a deny list: %+v, %v", name, got, err)
+		}
 	}
 }
 
