@@ -3,6 +3,7 @@ package home
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ type hub struct {
 	fails  error
 	bodies []wire.Register
 	gone   bool
+	parted func() // runs while the node is being let go
 }
 
 func (h *hub) set(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
@@ -48,6 +50,9 @@ func (h *hub) Deregister(context.Context) (wire.Deregistered, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.gone = true
+	if h.parted != nil {
+		h.parted()
+	}
 	return wire.Deregistered{Undelivered: 3}, h.fails
 }
 
@@ -199,6 +204,27 @@ func TestLeaving(t *testing.T) {
 		}
 		if err := h.Member(t.Context()); err != nil {
 			t.Errorf("Member after coming back: %v", err)
+		}
+	})
+}
+
+// A registration that was about to begin does not bring back a node that leaves.
+func TestLeavingBeatsARegistration(t *testing.T) {
+	settle(t, "", func(t *testing.T, h *Home, hub *hub) {
+		hub.set(func() {
+			hub.parted = func() {
+				h.Poke()
+				for range 1000 {
+					runtime.Gosched() // the registration waits for its turn now
+				}
+			}
+		})
+		if _, err := h.Leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if hub.count() != 1 {
+			t.Errorf("%d registrations after leaving, want none more", hub.count()-1)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func (h *Home) Run(ctx context.Context) error {
 	failures := 0
 	for h.Member(ctx) == nil {
 		h.answerPoke() // by the registration that follows
-		err := h.attempt(ctx, "")
+		err := h.renew(ctx)
 		wait := h.nextKeys()
 		if err != nil && ctx.Err() == nil {
 			failures++
@@ -76,10 +76,26 @@ func (h *Home) rest(ctx context.Context, d time.Duration, pokable bool) bool {
 	return true
 }
 
-// attempt registers once and notes how it went.
+// renew is a registration nobody asked for. A node that left while it waited for
+// its turn stays away.
+func (h *Home) renew(ctx context.Context) error {
+	h.registering.Lock()
+	defer h.registering.Unlock()
+	if h.away() {
+		return nil
+	}
+	return h.once(ctx, "")
+}
+
+// attempt is a registration somebody waits for; it brings back a node that left.
 func (h *Home) attempt(ctx context.Context, invite string) error {
 	h.registering.Lock()
 	defer h.registering.Unlock()
+	return h.once(ctx, invite)
+}
+
+// once registers and notes how it went.
+func (h *Home) once(ctx context.Context, invite string) error {
 	report, err := h.register(ctx, invite)
 	h.triedOnce.Do(func() { close(h.tried) })
 	h.mu.Lock()
