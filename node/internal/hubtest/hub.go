@@ -74,6 +74,14 @@ func (h *Hub) LoseAnswers(on bool) { h.mu.Lock(); h.loseAck = on; h.mu.Unlock() 
 // Attempts tells every request so far.
 func (h *Hub) Attempts() []Attempt { h.mu.Lock(); defer h.mu.Unlock(); return slices.Clone(h.log) }
 
+// Restore makes a mailbox as an old backup has it: empty, its ids behind those
+// that were given out.
+func (h *Hub) Restore(aid string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.boxes[aid].mail, h.boxes[aid].last = nil, 1
+}
+
 // Mail tells what waits for a node.
 func (h *Hub) Mail(aid string) []wire.Message {
 	h.mu.Lock()

@@ -194,6 +194,24 @@ func TestOutage(t *testing.T) {
 	})
 }
 
+// A hub that comes back from a backup may count from a lower id on.
+func TestAHubThatCountsFromLowerOn(t *testing.T) {
+	run(t, func(t *testing.T, s set) {
+		s.hub.Put(me, []byte("before"))
+		time.Sleep(time.Minute)
+		s.hub.Down(errs.New(errs.Unavailable, "down", "connection refused"))
+		time.Sleep(time.Minute)
+		s.hub.Restore(me)
+		s.hub.Down(nil)
+		time.Sleep(time.Minute)
+		s.hub.Put(me, []byte("after"))
+		time.Sleep(time.Minute)
+		if s.read.count("before") != 1 || s.read.count("after") != 1 {
+			t.Errorf("read %d and %d times, want both once", s.read.count("before"), s.read.count("after"))
+		}
+	})
+}
+
 func TestOutageLog(t *testing.T) {
 	run(t, func(t *testing.T, s set) {
 		time.Sleep(time.Minute)

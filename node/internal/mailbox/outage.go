@@ -59,7 +59,9 @@ func worthALine(failures int) bool {
 	return bits.OnesCount(uint(failures)) == 1 && bits.TrailingZeros(uint(failures))%2 == 0
 }
 
-// succeeded notes an answer, and the end of an outage if there was one.
+// succeeded notes an answer, and the end of an outage if there was one. After
+// one the mailbox is read from its beginning: a hub that was restored from a
+// backup may count from a lower id on.
 func (m *Mailbox) succeeded() {
 	m.mu.Lock()
 	n, last := m.state.Failures, m.state.LastPoll
@@ -68,6 +70,7 @@ func (m *Mailbox) succeeded() {
 	if n == 0 {
 		return
 	}
+	m.after = 0
 	away := "since the start"
 	if !last.IsZero() {
 		away = time.Since(last).Round(time.Second).String()
