@@ -56,5 +56,6 @@ func mayArrive(err error) bool {
 	case errs.Internal, errs.BadGateway:
 		return true
 	}
-	return errs.Is(err, hubclient.ConnectionLost)
+	// An older wire is seen in the answer of a hub that took the message.
+	return errs.Is(err, hubclient.ConnectionLost) || errs.Is(err, hubclient.WireTooOld)
 }

@@ -24,6 +24,8 @@ func TestMayArrive(t *testing.T) {
 		{"mailbox full", errs.New(errs.Full, "mailbox_full", "x"), false},
 		{"no such recipient", errs.New(errs.NotFound, "unknown_recipient", "x"), false},
 		{"rate", errs.New(errs.TooMany, "rate_limited", "x"), false},
+		{"taken by a hub that says it speaks an older wire", errs.New(errs.UpgradeRequired, hubclient.WireTooOld, "x"), true},
+		{"a hub that wants a newer wire", errs.New(errs.UpgradeRequired, hubclient.WireTooNew, "x"), false},
 		{"an error nobody classified", context.DeadlineExceeded, true},
 	} {
 		if got := mayArrive(tt.err); got != tt.want {
