@@ -13,7 +13,7 @@ import (
 func (b *Outbox) Run(ctx context.Context) error {
 	r := &round{box: b, busy: map[int64]bool{}, free: make(chan struct{}, 1)}
 	defer r.wg.Wait()
-	go b.runNotices(ctx)
+	r.wg.Go(func() { b.runNotices(ctx) })
 	for {
 		queued := b.Journal.Queued()
 		next, err := r.start(ctx)
