@@ -117,14 +117,18 @@ func (h *Handler) standing(aid string) peers.Standing {
 }
 
 // commit runs the business write with its replay row (checklist 25). A message
-// whose row is there already changes nothing. What others are told of must be on
+// whose row is there already is dropped: whoever acts on a commit that succeeded
+// acts once. What others are told of must be on
 // disk first (Write); what only this node sees can wait for the sync before the
 // acknowledgement (WriteSoon).
 func (h *Handler) commit(ctx context.Context, write writer, m mailbox.Mail, f func(*journal.Tx) error) error {
 	return write(ctx, func(tx *journal.Tx) error {
 		first, err := tx.Remember(m.From, m.MID[:], m.Expires())
-		if err != nil || !first {
+		switch {
+		case err != nil:
 			return err
+		case !first:
+			return drop(mailbox.Duplicate)
 		}
 		return f(tx)
 	})
