@@ -192,6 +192,12 @@ func (t *Tx) OpenWith(peer string) ([]Task, error) {
 	return collect(t, scanTask, `SELECT `+taskColumns+` FROM task WHERE peer = ? AND ended_at = 0`, peer)
 }
 
+// OpenPeers lists the peers of the tasks that have no end.
+func (t *Tx) OpenPeers() ([]string, error) {
+	return collect(t, func(row scanner) (aid string, err error) { return aid, row.Scan(&aid) },
+		`SELECT DISTINCT peer FROM task WHERE ended_at = 0`)
+}
+
 // Silent lists the requester's tasks that were delivered before then and of
 // which nothing was heard since (L.9).
 func (t *Tx) Silent(then time.Time) ([]Task, error) {

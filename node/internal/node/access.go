@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/peers"
@@ -71,6 +72,29 @@ func (n *Node) cancelAll(ctx context.Context, aid string) error {
 		n.Dispatch.Cancel(id)
 	}
 	return err
+}
+
+// cancelDenied does the same for those who were denied while the node was down. A
+// list that cannot be read denies everybody for now, and ends nothing for good.
+func (n *Node) cancelDenied(ctx context.Context) error {
+	denied, err := n.Lists.Members(peers.Deny)
+	if err != nil || len(denied) == 0 {
+		n.report("read who is denied", err)
+		return nil
+	}
+	var open []string
+	if err := n.Journal.Read(ctx, func(tx *journal.Tx) error { open, err = tx.OpenPeers(); return err }); err != nil {
+		return err
+	}
+	for _, aid := range open {
+		if !slices.Contains(denied, aid) {
+			continue
+		}
+		if err := n.cancelAll(ctx, aid); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (n *Node) part(tx *journal.Tx, k *journal.Task) error {

@@ -3,12 +3,15 @@ package node
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/node/internal/peers"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/task"
 )
@@ -279,6 +282,39 @@ func TestDenyingCancels(t *testing.T) {
 		}
 		if s := w.wait(bob, mine.ID, time.Minute).State; s != "canceled" {
 			t.Errorf("bob's own task is %s after he denied its provider, want canceled", s)
+		}
+	})
+}
+
+// L.10 holds for an agent that was denied while the node was down, too.
+func TestDeniedWhileDown(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, alice := w.node("bob", open), w.node("alice")
+		text, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Text: "hello"})
+		w.must(err)
+		time.Sleep(time.Second)
+		w.end(bob)
+		w.must(bob.Lists.Put(alice.aid(), peers.Deny))
+		w.start(bob.dir, open)
+		if s := w.wait(alice, text.ID, time.Minute).State; s != "canceled" {
+			t.Errorf("alice's task is %s after she was denied, want canceled", s)
+		}
+	})
+}
+
+// A list that cannot be read denies everybody for now and ends nothing for good.
+func TestAnUnreadableDenyListCancelsNothing(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, alice := w.node("bob", open), w.node("alice")
+		text, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Text: "hello"})
+		w.must(err)
+		time.Sleep(time.Second)
+		w.end(bob)
+		w.must(os.Symlink("nowhere", filepath.Join(bob.dir, "peers.deny")))
+		bob = w.start(bob.dir, open)
+		time.Sleep(time.Second)
+		if s := w.wait(bob, text.ID, 0).State; s != "submitted" {
+			t.Errorf("alice's task is %s, want submitted", s)
 		}
 	})
 }

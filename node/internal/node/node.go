@@ -100,6 +100,9 @@ func (n *Node) Run(ctx context.Context) error {
 	if interrupted > 0 {
 		n.Log.Warn("node: calls were at work when the node last ended; their effect is unknown", "calls", interrupted)
 	}
+	if err := n.cancelDenied(ctx); err != nil {
+		return err
+	}
 	sending, stopSending := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopSending()
 	var sender errgroup.Group
