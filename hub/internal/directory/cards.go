@@ -107,7 +107,7 @@ type cardWalk struct {
 func (w *cardWalk) take(st CardStep, end bool, began time.Time) bool {
 	for _, r := range st.Rows {
 		if r.Card != nil && r.Life.Browsable(w.now) {
-			if len(w.rows) > 0 && (len(w.rows) == w.limit || w.bytes+len(r.Card) > maxPageBytes) {
+			if len(w.rows) > 0 && (len(w.rows) == w.limit || w.bytes+len(r.Card) > MaxPageBytes) {
 				return true
 			}
 			w.bytes += len(r.Card)

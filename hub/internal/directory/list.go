@@ -21,7 +21,8 @@ func (r Row) life() Life { return Life{RegisteredAt: r.Place.RegisteredAt, LastS
 
 // Step is one bounded read of a list. Its last row stands for the last place
 // looked at even when it has no view; rows in between without one may be left
-// out. Looked is smaller than what was asked for only at the end of the list.
+// out. Looked is smaller than what was asked for only at the end of the list; a
+// step that stopped because its views fill a page counts as whole.
 type Step struct {
 	Rows   []Row
 	Looked int

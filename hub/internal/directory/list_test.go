@@ -150,8 +150,8 @@ func TestPageBounds(t *testing.T) {
 		if err != nil || p.Next == "" {
 			t.Fatalf("8 MB on one page, %v", err)
 		}
-		if total := len(p.Views); total > maxPageBytes || total < maxPageBytes/2 {
-			t.Errorf("a page has %d bytes, want up to %d", total, maxPageBytes)
+		if total := len(p.Views); total > MaxPageBytes || total < MaxPageBytes/2 {
+			t.Errorf("a page has %d bytes, want up to %d", total, MaxPageBytes)
 		}
 		if n := len(slices.Concat(pages(t, d, Question{}, MaxPage)...)); n != 60 {
 			t.Errorf("pages hold %d agents, want 60", n)

@@ -6,19 +6,23 @@ import (
 	"unicode/utf8"
 
 	"github.com/anet-hub/anet/shared/capability"
+	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
 // Bounds of one answer.
 const (
 	MaxPage      = 1000 // agents, also without a limit: older clients expect all
-	maxPageBytes = 4 << 20
+	MaxPageBytes = 4 << 20
 	maxText      = 256
 )
 
 // PageBytes is what a page of that limit is expected to take in memory: views
 // are small as a rule, and a page ends at its bound.
-func PageBytes(limit int) int64 { return min(int64(limit)*8<<10, 2*maxPageBytes) }
+func PageBytes(limit int) int64 { return min(int64(limit)*8<<10, 2*MaxPageBytes) }
+
+// CardBytes is the same for a page of cards, each of which may be large.
+func CardBytes(limit int) int64 { return min(int64(limit)*card.MaxBytes, 2*MaxPageBytes) }
 
 // Question is what a list is asked for. The zero value asks for everybody who
 // is listed.

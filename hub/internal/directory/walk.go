@@ -153,7 +153,7 @@ func (w *walk) take(rows []Row) (full bool) {
 }
 
 func (w *walk) room(n int) bool {
-	return len(w.rows) == 0 || len(w.rows) < w.limit && w.bytes+n <= maxPageBytes
+	return len(w.rows) == 0 || len(w.rows) < w.limit && w.bytes+n <= MaxPageBytes
 }
 
 // page shapes the answer. One that is whole is in the order of ranks, whatever

@@ -30,7 +30,7 @@ func (d *Directory) cards(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := d.api.Budget.Take(directory.PageBytes(limit))
+	release, err := d.api.Budget.Take(directory.CardBytes(limit))
 	if err != nil {
 		return err
 	}

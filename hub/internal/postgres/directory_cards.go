@@ -47,23 +47,23 @@ func (s *Directory) Cards(ctx context.Context, q directory.CardQuestion, after s
 	}
 	rows, err := s.pool.Query(ctx, `WITH k AS (`+from+`)`+cardsSQL, pgx.NamedArgs{
 		"skill": q.Skill, "tag": q.Tag, "text": q.Text, "after": after, "n": n})
-	if err != nil {
-		return directory.CardStep{}, fmt.Errorf("read the cards: %w", err)
-	}
 	var st directory.CardStep
-	st.Rows, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (directory.CardRow, error) {
+	read, cut, err := readUpTo(nil, rows, err, stepBytes, func(r pgx.Rows) (directory.CardRow, int, error) {
 		return toCardRow(r, &st.Looked)
 	})
 	if err != nil {
 		return directory.CardStep{}, fmt.Errorf("read the cards: %w", err)
 	}
+	if st.Rows = read; cut {
+		st.Looked = n
+	}
 	return st, nil
 }
 
-func toCardRow(r pgx.CollectableRow, looked *int) (row directory.CardRow, err error) {
+func toCardRow(r pgx.Rows, looked *int) (row directory.CardRow, size int, err error) {
 	var seen *time.Time
 	err = r.Scan(&row.AID, looked, &row.Card, &row.VerifiedAt,
 		&row.Rating.Sum, &row.Rating.Count, &row.Life.RegisteredAt, &seen)
 	row.Life.LastSeen = orZero(seen)
-	return row, err
+	return row, len(row.Card), err
 }

@@ -82,26 +82,35 @@ func stepArgs(asked string, p directory.Place, n int) []any {
 // Ranked implements directory.Lists. Several capabilities are several ranges;
 // an agent has the same place in all of them.
 func (s *Directory) Ranked(ctx context.Context, caps []string, after directory.Place, n int) (st directory.Step, err error) {
+	var ends []directory.Place // of ranges that were not read as far as they go
 	for _, c := range caps {
 		rows, err := s.pool.Query(ctx, rankedSQL, stepArgs(c, after, n)...)
-		if err == nil {
-			st.Rows, err = appendRows(st.Rows, rows, n)
-		}
+		read, cut, err := readUpTo(slices.Grow(st.Rows, n), rows, err, stepBytes/len(caps), rowReader())
 		if err != nil {
 			return directory.Step{}, fmt.Errorf("read the directory: %w", err)
 		}
+		if st.Rows = read; cut {
+			ends = append(ends, read[len(read)-1].Place)
+		}
 	}
 	if len(caps) > 1 {
-		st.Rows = merge(st.Rows, n)
+		st.Rows = merge(st.Rows, ends, n)
 	}
-	st.Looked = len(st.Rows)
+	if st.Looked = len(st.Rows); len(ends) > 0 {
+		st.Looked = n
+	}
 	return st, nil
 }
 
-// merge makes one list of several; no range can hide a row of the first n.
-func merge(rows []directory.Row, n int) []directory.Row {
+// merge makes one list of several; no range can hide a row of the first n, or one
+// before the first end.
+func merge(rows []directory.Row, ends []directory.Place, n int) []directory.Row {
 	slices.SortFunc(rows, func(a, b directory.Row) int { return directory.ByRank(a.Place, b.Place) })
 	rows = slices.CompactFunc(rows, func(a, b directory.Row) bool { return a.Place.AID == b.Place.AID })
+	if len(ends) > 0 {
+		first := slices.MinFunc(ends, directory.ByRank)
+		rows = slices.DeleteFunc(rows, func(r directory.Row) bool { return directory.ByRank(r.Place, first) > 0 })
+	}
 	return rows[:min(n, len(rows))]
 }
 
@@ -111,30 +120,55 @@ func (s *Directory) InRange(ctx context.Context, ranges []directory.Range, i int
 	for _, r := range ranges {
 		froms, untils = append(froms, r.From), append(untils, r.Until)
 	}
-	return s.step(ctx, inRangeSQL, append(stepArgs(after.Cap, after, n), ranges[i].Until, froms, untils))
+	return s.step(ctx, inRangeSQL, n, append(stepArgs(after.Cap, after, n), ranges[i].Until, froms, untils))
 }
 
 // Search implements directory.Lists.
 func (s *Directory) Search(ctx context.Context, text string, after directory.Place, n int) (directory.Step, error) {
-	return s.step(ctx, searchSQL, stepArgs(text, after, n))
+	return s.step(ctx, searchSQL, n, stepArgs(text, after, n))
 }
 
-func (s *Directory) step(ctx context.Context, sql string, args []any) (st directory.Step, err error) {
+func (s *Directory) step(ctx context.Context, sql string, n int, args []any) (st directory.Step, err error) {
 	rows, err := s.pool.Query(ctx, sql, args...)
-	if err == nil {
-		st.Rows, err = appendRows(nil, rows, maxPlaces, &st.Looked)
+	read, cut, err := readUpTo(make([]directory.Row, 0, maxPlaces), rows, err, stepBytes, rowReader(&st.Looked))
+	if st.Rows = read; cut {
+		st.Looked = n
 	}
 	return st, found(err, nil, "read the directory")
 }
 
-// maxPlaces is room for the rows of a step: most hold no more.
-const maxPlaces = 64
+const (
+	// stepBytes ends a step that fills a page: its rows would be held by nobody's
+	// leave, and read for nothing.
+	stepBytes = directory.MaxPageBytes
+	// maxPlaces is room for the rows of a step: most hold no more.
+	maxPlaces = 64
+)
 
-// appendRows reads the columns all three statements begin with and, where
-// looked is wanted, what two of them have behind. All rows are read into one
-// place and copied: a page is fifty rows, and reading it is what a look-up
-// costs the hub.
-func appendRows(out []directory.Row, rows pgx.Rows, room int, looked ...*int) ([]directory.Row, error) {
+// readUpTo appends rows until they have more than most bytes, as scan tells
+// their sizes; cut means that there may be more.
+func readUpTo[R any](read []R, rows pgx.Rows, err error, most int, scan func(pgx.Rows) (R, int, error)) (_ []R, cut bool, _ error) {
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		row, size, err := scan(rows)
+		if err != nil {
+			return nil, false, err
+		}
+		read = append(read, row)
+		if most -= size; most < 0 {
+			return read, true, nil
+		}
+	}
+	return read, false, rows.Err()
+}
+
+// rowReader reads the columns all three statements begin with and, where looked
+// is wanted, what two of them have behind. All rows are read into one place and
+// copied: a page is fifty rows, and reading it is what a look-up costs the hub.
+func rowReader(looked ...*int) func(pgx.Rows) (directory.Row, int, error) {
 	var p directory.Place
 	var view pgtype.DriverBytes // lasts until the next row
 	var seen pgtype.Timestamptz
@@ -142,10 +176,8 @@ func appendRows(out []directory.Row, rows pgx.Rows, room int, looked ...*int) ([
 	for _, n := range looked {
 		to = append(to, &p.Cap, n)
 	}
-	out = slices.Grow(out, room)
-	_, err := pgx.ForEachRow(rows, to, func() error {
-		out = append(out, directory.Row{Place: p, View: bytes.Clone(view), LastSeen: seen.Time})
-		return nil
-	})
-	return out, err
+	return func(rows pgx.Rows) (directory.Row, int, error) {
+		err := rows.Scan(to...)
+		return directory.Row{Place: p, View: bytes.Clone(view), LastSeen: seen.Time}, len(view), err
+	}
 }
