@@ -98,9 +98,10 @@ func writeBody(w http.ResponseWriter, status int, contentType string, body []byt
 
 // decode reads a JSON body strictly: duplicate names, names equal but for
 // case, and broken UTF-8 mean different things to different readers and are
-// refused (wire 2, F.7).
+// refused (wire 2, F.7). So is null: it would be an object without members, and
+// clear a profile.
 func decode(body []byte, v any) error {
-	if err := codec.UnmarshalJSON(body, v); err != nil {
+	if err := codec.UnmarshalObject(body, v); err != nil {
 		return errs.New(errs.Invalid, "malformed_json", "the body is not the JSON object this route takes: %s", describe(err)).In("body")
 	}
 	return nil

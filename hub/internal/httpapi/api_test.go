@@ -89,6 +89,10 @@ func (f *fixture) routes(a *API, r chi.Router) {
 	r.Get("/internal", a.open(func(http.ResponseWriter, *http.Request) error {
 		return fmt.Errorf("open /var/lib/secret: %w", errors.New("pq: password authentication failed"))
 	}))
+	r.Get("/waits", a.open(func(_ http.ResponseWriter, r *http.Request) error {
+		<-r.Context().Done()
+		return r.Context().Err()
+	}))
 	r.Get("/panic", a.open(func(http.ResponseWriter, *http.Request) error { panic("sql: SELECT secret") }))
 	r.Post("/typed", a.open(func(w http.ResponseWriter, r *http.Request) error {
 		body, release, err := a.readBody(w, r, maxOpenBody)
@@ -269,6 +273,7 @@ func TestHostileJSONIsRefused(t *testing.T) {
 		{"nested beyond reason", strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)},
 		{"something behind it", `{"name":"a"} {}`},
 		{"a list instead", `[]`},
+		{"nothing instead", `null`},
 		{"a number for a text", `{"name":1e999}`},
 	}
 	for _, tt := range tests {
@@ -296,6 +301,19 @@ func TestMetricsDoNotGrowWithWhatIsScanned(t *testing.T) {
 	scan(10, 10_000)
 	if after := series(t, f.reg); after != before {
 		t.Errorf("%d series became %d", before, after)
+	}
+}
+
+// Who hangs up was not answered, and is not counted as if.
+func TestWhoHangsUpIsCountedApart(t *testing.T) {
+	f := newFixture(t)
+	ctx, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	f.do(httptest.NewRequest(http.MethodGet, "/waits", nil).WithContext(ctx))
+	scraped := httptest.NewRecorder()
+	f.api.ServeHTTP(scraped, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if want := `requests_total{class="4xx",method="GET",route="/waits"} 1`; !strings.Contains(scraped.Body.String(), want) {
+		t.Errorf("the metrics do not hold %s", want)
 	}
 }
 

@@ -59,8 +59,15 @@ func (a *API) recovered(w http.ResponseWriter, r *http.Request, p any) {
 	a.fail(w, r, errs.New(errs.Internal, "internal", "internal error"))
 }
 
+// hungUp is what other servers, too, count a request as whose client went
+// before it was answered.
+const hungUp = 499
+
 func (a *API) finish(r *http.Request, status int, took time.Duration) {
-	if status == 0 {
+	switch {
+	case status == 0 && r.Context().Err() != nil:
+		status = hungUp
+	case status == 0:
 		status = http.StatusOK
 	}
 	route := routeOf(r)
