@@ -141,12 +141,21 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		{"a size that is none", "relay-max-envelope", "much", "no size such as 48MiB"},
 		{"a negative size", "relay-max-envelope", "-1", "no size such as 48MiB"},
 		{"a proxy that is no range", "trusted-proxy", "proxy.example", "no address range"},
+		{"a rate nobody can keep to", "relay-send-rate", "0", "--relay-send-rate"},
+		{"a burst of none", "register-burst", "0", "--register-burst"},
+		{"mailboxes for nothing", "relay-mailbox-messages", "0", "--relay-mailbox-messages"},
+		{"no connections", "database-conns", "0", "--database-conns"},
+		{"envelopes there are none of", "relay-max-envelope", "97MiB", "no envelope has more than 96MiB"},
+		{"memory for less than one envelope on its way", "memory-budget", "383MiB", "these limits need 384MiB"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg, fs := Defaults(), pflag.NewFlagSet("serve", pflag.ContinueOnError)
 			cfg.ServeFlags(fs)
 			err := fs.Set(tt.flag, tt.value)
+			if err == nil {
+				err = cfg.Complete(fs, func(string) string { return "" })
+			}
 			if err == nil {
 				_, err = cfg.proxies()
 			}

@@ -183,11 +183,14 @@ func (b *Bytes) String() string { return strings.ReplaceAll(humanize.IBytes(uint
 // Type names it in the help.
 func (b *Bytes) Type() string { return "size" }
 
-// Complete fills in what the command line left open: variables, the database's
-// URL from where it may stand.
+// Complete fills in what the command line left open, variables and the database's
+// URL from where it may stand, and refuses limits that cannot be.
 func (c *Config) Complete(fs *pflag.FlagSet, getenv func(string) string) error {
 	if err := FromEnv(fs, getenv); err != nil {
 		return err
 	}
-	return c.databaseURLs(getenv)
+	if err := c.databaseURLs(getenv); err != nil {
+		return err
+	}
+	return c.check()
 }

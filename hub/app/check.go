@@ -1,0 +1,35 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// check refuses limits that no hub could work with: at the start, where somebody
+// reads it, and not at the first request that meets them.
+func (c *Config) check() error {
+	switch {
+	case c.SendRate <= 0 || c.SendBurst < 1:
+		return errors.New("--relay-send-rate has to be above 0 and --relay-send-burst at least 1")
+	case c.RegisterRate <= 0 || c.RegisterBurst < 1:
+		return errors.New("--register-rate has to be above 0 and --register-burst at least 1")
+	case c.MailMessages < 1 || c.MailTTL <= 0:
+		return errors.New("--relay-mailbox-messages has to be at least 1 and --relay-ttl above 0")
+	case c.DatabaseConns < 1:
+		return errors.New("--database-conns has to be at least 1")
+	case c.Envelope > wire.MaxEnvelopeBytes:
+		return fmt.Errorf("--relay-max-envelope is %s, and no envelope has more than %s", size(c.Envelope), size(wire.MaxEnvelopeBytes))
+	case c.Memory < c.leastMemory():
+		return fmt.Errorf("--memory-budget is %s, and these limits need %s", size(c.Memory), size(c.leastMemory()))
+	}
+	return nil
+}
+
+// leastMemory lets the largest request pass when it is alone. A send holds its
+// body in base64, its envelope, and the copy on the way to the database: less
+// than four envelopes. A list holds two pages of 4 MiB.
+func (c *Config) leastMemory() Bytes { return max(4*c.Envelope, c.PollBudget, 16<<20) }
+
+func size(b Bytes) string { return b.String() }
