@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -138,6 +139,33 @@ func TestRegistersWithNewKeys(t *testing.T) {
 		time.Sleep(8 * 24 * time.Hour)
 		if n := hub.count(); n != 2 || string(hub.bodies[0].EncKeys) == string(hub.bodies[1].EncKeys) {
 			t.Errorf("%d registrations in eight days, want a second one with new keys", n)
+		}
+	})
+}
+
+// A clock that is set while the node sleeps does not let its keys run out.
+func TestRegistersAfterTheClockWasSet(t *testing.T) {
+	dir, err := datadir.Open(t.TempDir() + "/anet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var ahead atomic.Int64
+		hub := &hub{}
+		h := at(t, dir, "", hub)
+		h.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- h.Run(ctx) }()
+		time.Sleep(time.Minute)
+		ahead.Store(int64(30 * 24 * time.Hour))
+		time.Sleep(time.Hour)
+		if n := hub.count(); n != 2 {
+			t.Errorf("%d registrations, want one at the start and one soon after the clock was set", n)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	})
 }

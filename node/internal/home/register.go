@@ -58,20 +58,27 @@ func (h *Home) nextKeys() time.Duration {
 	return max(h.Keys.Due().Sub(h.Now()), time.Second)
 }
 
+// look bounds a sleep: a clock that was set must not let the keys run out.
+const look = 10 * time.Minute
+
 // rest waits for the time, or a poke where one may cut the wait short: a hub
 // that is failing is not asked faster because somebody pokes.
 func (h *Home) rest(ctx context.Context, d time.Duration, pokable bool) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	poke := h.poke
 	if !pokable {
 		poke = nil
 	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-	case <-poke:
+	for ; d > 0; d = min(d-look, h.nextKeys()) {
+		t := time.NewTimer(min(d, look))
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return false
+		case <-t.C:
+		case <-poke:
+			t.Stop()
+			return true
+		}
 	}
 	return true
 }

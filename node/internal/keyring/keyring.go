@@ -150,10 +150,15 @@ func (k *Keyring) Advance(now time.Time) (changed bool, err error) {
 }
 
 // Published is the signed set of the present keys, as the hub and every message
-// carry it.
+// carry it. A key that is due is made: the clock may have been set since the
+// last look, and nothing could be sent with the keys of another time.
 func (k *Keyring) Published(now time.Time) (set []byte, err error) {
 	err = k.change(func(old keys) (keys, error) {
-		ring, wire, err := old.ring.Publish(old.signer, now)
+		ring, _, err := old.ring.Advance(now)
+		if err != nil {
+			return old, err
+		}
+		ring, wire, err := ring.Publish(old.signer, now)
 		set = wire
 		return keys{old.signer, ring}, err
 	})

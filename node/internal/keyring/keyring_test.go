@@ -117,6 +117,17 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A machine without a clock of its own wakes up in the past and is set by the
+// network: what it publishes then has a key of then.
+func TestKeysFollowAClockThatWasSet(t *testing.T) {
+	for name, now := range map[string]time.Time{"ahead": start.Add(21 * 24 * time.Hour), "back": start.Add(-time.Hour)} {
+		k, _ := ring(t)
+		if _, err := enckeys.Choose(published(t, k, now).Set.Keys, now); err != nil {
+			t.Errorf("set %s: %v", name, err)
+		}
+	}
+}
+
 func TestTheRingMovesOn(t *testing.T) {
 	k, dir := ring(t)
 	first := published(t, k, start).Set.Keys[0].KID
