@@ -20,7 +20,7 @@ const (
 	sendCap     = (envelopeCap+2)/3*4 + 64<<10 // of the route: base64 of it, and 64 KiB
 )
 
-// D17, without a proxy: one limit, one answer, whatever way a body comes, and
+// One limit, one answer, whatever way a body comes, and
 // the memory of the hub does not grow with what it refuses.
 func TestBigBodiesMeetOneLimit(t *testing.T) {
 	hub := stage.StartHub(t, stage.HubConfig{Args: []string{"--relay-max-envelope", "4MiB"}})

@@ -12,7 +12,7 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// D14: whatever is killed, lost or sent twice, an effect happens once, and both
+// Whatever is killed, lost or sent twice, an effect happens once, and both
 // sides hold one and the same receipt.
 
 func TestKilledWhileTheProgramWorks(t *testing.T) {
@@ -164,7 +164,7 @@ func sameReceipt(t *testing.T, provider *stage.Node, theirs app.Task) {
 	}
 }
 
-// D15: what a stranger leaves in a mailbox holds nothing up.
+// What a stranger leaves in a mailbox holds nothing up.
 func TestPoisonHoldsNothingUp(t *testing.T) {
 	hub := stage.HubInside(t)
 	program := stage.StartProgram(t, nil)

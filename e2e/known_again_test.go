@@ -7,7 +7,7 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// D08, the part without invites: whoever was admitted comes back, whatever
+// Whoever was admitted comes back, whatever
 // happened to the hub in between, and finds mail and listing as they were.
 func TestMembersComeBackAfterTheHubDoes(t *testing.T) {
 	hub := stage.StartHub(t, stage.HubConfig{})

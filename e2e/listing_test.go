@@ -12,7 +12,7 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// D12: the directory lists what a node serves, not what it once served.
+// The directory lists what a node serves, not what it once served.
 func TestListingFollowsWhatIsServed(t *testing.T) {
 	database := pgtest.URL(t)
 	hub := stage.HubInside(t, func(c *app.Config) { c.DatabaseURL = database })

@@ -9,7 +9,7 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// D19: what ends slow connections must not end a poll that waits. One of these
+// What ends slow connections must not end a poll that waits. One of these
 // waits as long as a hub lets it, past every other limit of the server.
 func TestLongPollsEndByThemselves(t *testing.T) {
 	t.Parallel()

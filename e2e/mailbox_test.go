@@ -11,7 +11,7 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// D15, at the hub: a poll that could not take everything says so by the next
+// A poll that could not take everything says so by the next
 // one not waiting.
 func TestMoreMailThanAPage(t *testing.T) {
 	hub := stage.HubInside(t, func(c *app.Config) { c.SendBurst = 1000 })
@@ -55,7 +55,7 @@ func last(ids []int64) int64 {
 	return ids[len(ids)-1]
 }
 
-// D16: a limit for each mailbox and one for all of them; a sender is told, and
+// A limit for each mailbox and one for all of them; a sender is told, and
 // what was accepted stays.
 func TestFullMailboxes(t *testing.T) {
 	for _, tt := range []struct {
@@ -98,7 +98,7 @@ func TestFullMailboxes(t *testing.T) {
 	}
 }
 
-// D16: the mailboxes of identities that never come back cannot fill the disk,
+// The mailboxes of identities that never come back cannot fill the disk,
 // and an operator sees it coming.
 func TestMailOfTheDeadIsBounded(t *testing.T) {
 	const boxes, size = 200, 1000

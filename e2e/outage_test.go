@@ -20,7 +20,7 @@ const (
 	outage = 20 * time.Second // a third of the case's minute; the minute itself is told in node/internal/mailbox
 )
 
-// D11: fifty nodes lose their hub for a while. They do not come back in the
+// Fifty nodes lose their hub for a while. They do not come back in the
 // same moment, they do not fill their logs, and what was sent meanwhile
 // arrives. The nodes run in this process, the hub in one of its own.
 func TestNodesSpreadOverAnOutage(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// D01: agents that share every value the order looks at, and pages that are cut
+// Agents that share every value the order looks at, and pages that are cut
 // between them. The walks go on while agents are registered again.
 func TestPagesHoldEveryAgentOnce(t *testing.T) {
 	database := pgtest.URL(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// D21, the part without invites at the hub: at the most verbose level no secret
+// At the most verbose level no secret
 // is in a log, an error, a metric, a command line or a folder.
 
 // clean reports where a secret was found that has no business there.

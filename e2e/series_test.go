@@ -13,7 +13,7 @@ import (
 	"github.com/anet-hub/anet/e2e/stage"
 )
 
-// D20: whatever strangers ask for, the metrics stay as many, and none of it is
+// Whatever strangers ask for, the metrics stay as many, and none of it is
 // a label.
 func TestMetricsDoNotGrowWithStrangers(t *testing.T) {
 	hub := stage.StartHub(t, stage.HubConfig{})

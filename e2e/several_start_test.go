@@ -15,7 +15,7 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// D25: four processes at once on an empty database. One migrates, the others
+// Four processes at once on an empty database. One migrates, the others
 // wait and say so, and all are one hub.
 func TestFourHubsStartOnAnEmptyDatabase(t *testing.T) {
 	hubs := launchOn(t, pgtest.Empty(t), 4)
@@ -34,7 +34,7 @@ func TestFourHubsStartOnAnEmptyDatabase(t *testing.T) {
 	}
 }
 
-// D25: the one that migrates is killed in the middle of it. A step is held up
+// The one that migrates is killed in the middle of it. A step is held up
 // here by a table of that name in a transaction of our own.
 func TestKilledWhileMigrating(t *testing.T) {
 	url := pgtest.Empty(t)
@@ -81,7 +81,7 @@ func launchOn(t *testing.T, url string, n int) []*stage.HubProcess {
 	return hubs
 }
 
-// D25: a program that is older than the schema refuses it, and names both
+// A program that is older than the schema refuses it, and names both
 // versions.
 func TestOlderProgramRefusesNewerSchema(t *testing.T) {
 	url := pgtest.URL(t)
@@ -105,7 +105,7 @@ func lastLine(s string) string {
 	return lines[len(lines)-1]
 }
 
-// D25: behind PgBouncer in transaction mode, with the database's own address
+// Behind PgBouncer in transaction mode, with the database's own address
 // and without. The schema needs that address once.
 func TestBehindAPooler(t *testing.T) {
 	url := pgtest.Empty(t)

@@ -19,7 +19,7 @@ const (
 	headerLimit, bodyLimit  = 10 * time.Second, 20 * time.Second
 )
 
-// D18: connections that drip hold neither the hub nor its file descriptors.
+// Connections that drip hold neither the hub nor its file descriptors.
 func TestSlowConnectionsHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{})

@@ -11,11 +11,11 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// stopLimit is the promise of DESIGN: a hub that is told to stop has gone by then.
+// stopLimit is what docs/hub.md promises: a hub that is told to stop has gone by then.
 const stopLimit = 10 * time.Second
 
-// D19, the last part: waiting polls end with an empty answer of their own, not
-// with a reset, and the process leaves in time.
+// Waiting polls end with an empty answer of their own, not with a reset, and the
+// process leaves in time.
 func TestStoppingAnswersWaitingPolls(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {

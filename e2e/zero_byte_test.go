@@ -11,7 +11,7 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// D05: PostgreSQL's text holds no zero byte, so one that gets through is a
+// PostgreSQL's text holds no zero byte, so one that gets through is a
 // server's fault made by a client. The same answer for path, query and body.
 func TestZeroBytesAreRefused(t *testing.T) {
 	hub := stage.HubInside(t)

@@ -47,8 +47,8 @@ CREATE TABLE agent (
 -- comparison says "after this place" and one index range is a page.
 CREATE INDEX agent_listed ON agent (rank_rating, rank_reviews, registered_at, aid) WHERE listed;
 
--- What ?cap= answers from: one row for each capability of each visible agent,
--- with the agent's place in the key, and one row with the empty id for every
+-- What ?cap= answers from: one row for each capability of each agent, with
+-- the agent's place in the key, and one row with the empty id for every
 -- agent that offers anything, which is what a lone * asks for.
 CREATE TABLE agent_cap (
     aid           text COLLATE "C" NOT NULL,

@@ -300,7 +300,7 @@ func TestAmbiguousRegistrationsAreRefused(t *testing.T) {
 	}
 }
 
-// D04: what is listed is what was declared; an exact question never turns into
+// What is listed is what was declared; an exact question never turns into
 // a text search.
 func TestExactNeverBecomesFuzzy(t *testing.T) {
 	w := newTown(t)
@@ -323,7 +323,7 @@ func TestExactNeverBecomesFuzzy(t *testing.T) {
 	}
 }
 
-// D02 and D03: what cannot be answered is refused, never answered with page one.
+// What cannot be answered is refused, never answered with page one.
 func TestBrokenQuestionsAreRefused(t *testing.T) {
 	w := newTown(t)
 	for i := range 3 {
@@ -359,7 +359,7 @@ func TestBrokenQuestionsAreRefused(t *testing.T) {
 	}
 }
 
-// D05: a zero byte is the same mistake in path, query and body.
+// A zero byte is the same mistake in path, query and body.
 func TestZeroBytesAreRefusedEverywhere(t *testing.T) {
 	w := newTown(t)
 	for target, field := range map[string]string{
@@ -400,7 +400,7 @@ func TestZeroBytesAreRefusedEverywhere(t *testing.T) {
 	}
 }
 
-// D10 and D08: a host of a hundred known nodes may restart at once; strangers
+// A host of a hundred known nodes may restart at once; strangers
 // and bad signatures pay by address.
 func TestWhoIsKnownIsNotLimitedByAddress(t *testing.T) {
 	w := newTown(t)

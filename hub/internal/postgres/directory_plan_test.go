@@ -125,7 +125,7 @@ func literal(v any) string {
 	}
 }
 
-// D03, second half: at a hundred thousand agents no question reads a table, and
+// At a hundred thousand agents no question reads a table, and
 // none reads more of an index than it shows.
 func TestNoQuestionScansATable(t *testing.T) {
 	pool := pgtest.New(t)

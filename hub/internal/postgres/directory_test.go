@@ -169,7 +169,7 @@ func TestOnlyWhatIsOfferedNowIsFound(t *testing.T) {
 	}
 }
 
-// D01: rows that share a sort value must not vanish between pages.
+// Rows that share a sort value must not vanish between pages.
 func TestPagesHoldEveryAgentOnceWhileOthersWrite(t *testing.T) {
 	h := newHub(t)
 	var nodes []*directorytest.Node
@@ -212,7 +212,7 @@ func TestPagesHoldEveryAgentOnceWhileOthersWrite(t *testing.T) {
 	writer.Wait()
 }
 
-// D03: nothing in a prefix is a wildcard.
+// Nothing in a prefix is a wildcard.
 func TestAPrefixIsLiteral(t *testing.T) {
 	h := newHub(t)
 	ids := []string{"a_c.one", "abc.one", "a%c.one", `a\c.one`, "a\ufffdb", "a.\U0010ffff", "a/"}
