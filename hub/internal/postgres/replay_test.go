@@ -213,6 +213,37 @@ func TestReplayDropsWhatIsOver(t *testing.T) {
 	}
 }
 
+// A backup reads every table for as long as it takes. What is over waits in its
+// partition meanwhile; the rest of the upkeep, and a hub that starts, do not.
+func TestReplayUpkeepBesideABackup(t *testing.T) {
+	pool, c := pgtest.New(t), newClock()
+	r := newReplay(pool, c)
+	if err := r.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Remember(t.Context(), c.sign("alice")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.shareCounts(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	backup, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backup.Rollback(t.Context())
+	if _, err := backup.Exec(t.Context(), `LOCK TABLE replay IN ACCESS SHARE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	c.advance(replay.Lifetime + 3*time.Minute)
+	if err := r.Sweep(t.Context()); err != nil {
+		t.Errorf("beside a backup: %v", err)
+	}
+	if kept, counted := rows(t, pool, "replay"), rows(t, pool, "replay_count"); kept != 1 || counted != 0 {
+		t.Errorf("%d entries and %d counts are left, want the entry alone", kept, counted)
+	}
+}
+
 // Checklist 10: the bound of one signer counts what it did at other processes.
 func TestReplayBoundAcrossProcesses(t *testing.T) {
 	url, c := pgtest.URL(t), newClock()

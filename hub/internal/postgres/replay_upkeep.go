@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/anet-hub/anet/hub/internal/replay"
 )
@@ -138,17 +139,27 @@ func (r *Replay) dropExpired(ctx context.Context) error {
 	return nil
 }
 
+// lockNotAvailable is the SQLSTATE of a lock_timeout that was over first.
+const lockNotAvailable = "55P03"
+
 // truncateUsed empties a table unless it is empty. A backup may be reading it:
-// then the next round of the ring will do.
+// then the next round of the ring will do, and nothing else fails for it.
 func truncateUsed(ctx context.Context, tx pgx.Tx, table string) error {
 	name := pgx.Identifier{table}.Sanitize()
 	var used bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM `+name+`)`).Scan(&used); err != nil || !used {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '1s'`); err != nil {
+	err := pgx.BeginFunc(ctx, tx, func(step pgx.Tx) error { // a savepoint
+		if _, err := step.Exec(ctx, `SET LOCAL lock_timeout = '100ms'`); err != nil {
+			return err
+		}
+		_, err := step.Exec(ctx, `TRUNCATE `+name)
 		return err
+	})
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == lockNotAvailable {
+		return nil
 	}
-	_, err := tx.Exec(ctx, `TRUNCATE `+name)
 	return err
 }
