@@ -152,6 +152,25 @@ func TestOutboxIsFirstInFirstOutPerTask(t *testing.T) {
 	}
 }
 
+// A kill in the middle of an attempt must not make the message look untouched:
+// whether its call was attempted hangs on that.
+func TestAnAttemptIsUncertainUntilItEnded(t *testing.T) {
+	j, c := newJournal(t)
+	o := Outgoing{Task: "t", Peer: "p", MID: []byte("m"), Sealed: []byte("bytes"), Exp: c.t.Add(time.Hour)}
+	j.must(t, func(tx *Tx) error { return tx.Enqueue(&o) })
+	j.must(t, func(tx *Tx) error {
+		there, err := tx.Attempting(o.ID)
+		if err != nil || !there {
+			t.Fatalf("Attempting = %v, %v", there, err)
+		}
+		all, err := tx.Outgoing("t")
+		if err == nil && (all[0].Attempts != 1 || !all[0].Uncertain) {
+			t.Errorf("%d attempts, uncertain %v; want one and true", all[0].Attempts, all[0].Uncertain)
+		}
+		return err
+	})
+}
+
 func TestResendOnlyWhatWasSent(t *testing.T) {
 	j, c := newJournal(t)
 	o := Outgoing{Task: "ix_1", Peer: "p", MID: []byte("m"), Sealed: []byte("bytes"), Exp: c.t.Add(time.Hour)}

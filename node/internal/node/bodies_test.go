@@ -78,6 +78,63 @@ func TestStatusesOfAForeignProvider(t *testing.T) {
 	}
 }
 
+// Checklist 30 and 31 hold for requests, too: one that is not what it says is no
+// task.
+func TestRequestsThatCannotBeTaken(t *testing.T) {
+	for name, spoil := range map[string]func(*task.DelegateReq){
+		"bad-attachment": func(r *task.DelegateReq) {
+			r.Attachments = []task.Attachment{{Name: "a", Size: 2, CID: "x", Data: []byte("x")}}
+		},
+		"bad-metadata": func(r *task.DelegateReq) { r.Metadata = []byte(`{"a":1,"a":2}`) },
+		"bad-delegate": func(r *task.DelegateReq) { r.InteractionID = "ix_other" },
+		"bad-task-doc": func(r *task.DelegateReq) { r.TaskDoc = []byte{0xa0} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			story(t, func(t *testing.T, w *world) {
+				bob, mallory := w.node("bob", open), w.stranger()
+				req := mallory.words("ix_1")
+				spoil(&req)
+				mallory.send(bob, task.TypeDelegate, "ix_1", body(w, req))
+				time.Sleep(time.Second)
+				if n, kept := bob.Dropped.All(), w.inbox(bob); n[name] != 1 || len(kept) != 0 || len(w.hub.Mail(bob.aid())) != 0 {
+					t.Errorf("dropped %v, %d tasks kept, %d messages stay; want one dropped and nothing else", n, len(kept), len(w.hub.Mail(bob.aid())))
+				}
+			})
+		})
+	}
+}
+
+// L.5: news of a task comes from its provider, and to who started it.
+func TestNewsFromAnybodyElse(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, alice, mallory := w.node("bob", open), w.node("alice"), w.stranger()
+		asked, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Text: "hello"})
+		w.must(err)
+		time.Sleep(time.Second)
+		failed := body(w, task.StatusMsg{State: task.Failed})
+		ended := body(w, task.ResultResp{Status: task.StatusDone})
+		words := body(w, task.ChatMsg{Kind: task.KindText, Body: "who, me?"})
+		for _, m := range []struct {
+			at      *running
+			kind    string
+			body    []byte
+			dropped string
+		}{
+			{alice, task.TypeStatus, failed, "not-peer"}, {alice, task.TypeResult, ended, "not-peer"}, {alice, task.TypeMessage, words, "not-peer"},
+			{bob, task.TypeStatus, failed, "wrong-kind"}, {bob, task.TypeResult, ended, "wrong-kind"}, {bob, task.TypeMessage, words, "not-peer"},
+		} {
+			before := m.at.Dropped.All()[m.dropped]
+			mallory.send(m.at, m.kind, asked.ID, m.body)
+			time.Sleep(time.Second)
+			if n := m.at.Dropped.All(); n[m.dropped] != before+1 {
+				t.Errorf("a stranger's %s: dropped %v, want one more as %s", m.kind, n, m.dropped)
+			}
+		}
+		wantOutcome(t, "at the requester", w.wait(alice, asked.ID, 0), "submitted -  unknown")
+		wantOutcome(t, "at the provider", w.inbox(bob)[0], "submitted -  unknown")
+	})
+}
+
 // K.6: a quote is no end, and it is told apart from a question; what comes after
 // it is judged anew.
 func TestAQuoteAsksToBePaid(t *testing.T) {

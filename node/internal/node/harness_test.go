@@ -222,6 +222,7 @@ type counter struct {
 	effects int
 	after   func() // runs between the effect and its report
 	block   chan struct{}
+	deaf    bool // works on though its call was ended
 	out     provider.Outcome
 }
 
@@ -240,7 +241,9 @@ func (c *counter) Invoke(ctx context.Context, call provider.Call) provider.Outco
 	if after != nil {
 		after()
 	}
-	if block != nil {
+	if block != nil && c.deaf {
+		<-block
+	} else if block != nil {
 		select {
 		case <-block:
 		case <-ctx.Done():

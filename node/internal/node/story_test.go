@@ -269,6 +269,22 @@ func TestCancel(t *testing.T) {
 	})
 }
 
+// What was done before the cancellation reached the work is told as it is.
+func TestCancelComesTooLate(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		deaf := &counter{cap: "x", deaf: true, block: make(chan struct{})}
+		bob, alice := w.node("bob", serving(deaf), public(config.DefaultPublic("x"))), w.node("alice")
+		call, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Capability: "x"})
+		w.must(err)
+		time.Sleep(time.Second)
+		_, err = alice.Cancel(t.Context(), call.ID)
+		w.must(err)
+		time.Sleep(time.Second)
+		close(deaf.block)
+		wantOutcome(t, "the call", w.wait(alice, call.ID, time.Minute), "completed OK  verified")
+	})
+}
+
 // L.7: a request of which no attempt was made is simply taken back, and one
 // that may have arrived is not.
 func TestCancelBeforeAndAfterAnAttempt(t *testing.T) {

@@ -130,6 +130,7 @@ func TestEveryAnswerOfAProgram(t *testing.T) {
 		{"created", answering(201, `{}`), effect.Unverified, task.BadAnswer},
 		{"no content", answering(204, ``), effect.Unverified, task.BadAnswer},
 		{"redirected", answering(307, ``, "Location", "http://127.0.0.1:1/"), effect.Unverified, task.BadAnswer},
+		{"moved", answering(302, ``, "Location", "/elsewhere"), effect.Unverified, task.BadAnswer},
 		{"too many", answering(429, ``), effect.Unavailable, task.Unavailable},
 		{"busy", answering(503, ``), effect.Unavailable, task.Unavailable},
 		{"refused", answering(400, `{"error":"no such thing"}`), effect.Failed, task.RefusedByService},
