@@ -14,6 +14,7 @@ import (
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/enckeys"
 	"github.com/anet-hub/anet/shared/envelope"
+	"github.com/anet-hub/anet/shared/evidence"
 	"github.com/anet-hub/anet/shared/task"
 )
 
@@ -186,6 +187,69 @@ func TestWordsInAPublicCallAreNotKept(t *testing.T) {
 		thread, err := bob.Thread(t.Context(), "ix_1")
 		if err != nil || len(thread.Messages) != 1 || thread.Messages[0].Text != "" || len(thread.Messages[0].Files) != 0 {
 			t.Errorf("the thread is %+v, %v; want the bare wish for an end", thread.Messages, err)
+		}
+	})
+}
+
+// Checklist 15: a hub that shows its own, perfectly valid keys for somebody else
+// is not sealed to, and not the end of the message either.
+func TestAHubThatShowsOtherKeys(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		work := &counter{cap: "x"}
+		bob, alice, mallory := w.node("bob", public(config.DefaultPublic("x")), serving(work)), w.node("alice"), w.stranger()
+		keyset, err := bob.Keys.Published(time.Now())
+		w.must(err)
+		w.hub.Register(bob.aid(), mallory.signer.KEL(), mallory.keyset)
+		asked, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Capability: "x"})
+		w.must(err)
+		time.Sleep(time.Minute)
+		if got := w.wait(alice, asked.ID, 0); got.Delivery != "queued" || len(w.hub.Mail(bob.aid())) != 0 {
+			t.Errorf("delivery %s, want queued: nothing may be sealed to these keys", got.Delivery)
+		}
+		w.hub.Register(bob.aid(), bob.Keys.Signer().KEL(), keyset)
+		wantOutcome(t, "once the hub tells the truth", w.wait(alice, asked.ID, time.Hour), "completed OK  verified")
+	})
+}
+
+// L.5: an agent that is denied is not listened to, in no role.
+func TestADeniedProviderIsNotListenedTo(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		alice, mallory := w.node("alice"), w.stranger()
+		asked, err := alice.StartTask(t.Context(), Order{Provider: mallory.signer.AID(), Text: "hello"})
+		w.must(err)
+		time.Sleep(time.Second)
+		w.must(alice.Lists.Put(mallory.signer.AID(), peers.Deny))
+		mallory.send(alice, task.TypeStatus, asked.ID, body(w, task.StatusMsg{State: task.Failed}))
+		mallory.send(alice, task.TypeMessage, asked.ID, body(w, task.ChatMsg{Kind: task.KindText, Body: "well"}))
+		mallory.send(alice, task.TypeResult, asked.ID, mallory.result(mallory.open()[0], func(*evidence.Receipt, *task.ResultResp) {}))
+		time.Sleep(time.Second)
+		wantOutcome(t, "the task", w.wait(alice, asked.ID, 0), "submitted -  unknown")
+		if n := alice.Dropped.All()["denied"]; n != 3 {
+			t.Errorf("dropped %v, want three as denied", alice.Dropped.All())
+		}
+	})
+}
+
+// L.6: what was pushed out of the memory of refusals stays refused, and the same
+// sender's later requests are heard.
+func TestRequestsBelowTheFloor(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, mallory := w.node("bob", open), w.stranger()
+		w.must(bob.Journal.Write(t.Context(), func(tx *journal.Tx) error {
+			for i := range journal.RefusalsPerSender + 1 {
+				r := journal.Refusal{From: mallory.signer.AID(), MID: fmt.Append(nil, i), TS: tx.Now(), Exp: tx.Now().Add(time.Hour)}
+				if err := tx.Refuse(r); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		mallory.send(bob, task.TypeDelegate, "ix_old", body(w, mallory.words("ix_old")), func(d *envelope.Draft) { d.TS-- })
+		time.Sleep(time.Second)
+		mallory.send(bob, task.TypeDelegate, "ix_new", body(w, mallory.words("ix_new")))
+		time.Sleep(time.Second)
+		if kept := w.inbox(bob); len(kept) != 1 || kept[0].ID != "ix_new" || bob.Dropped.All()["refused-floor"] != 1 {
+			t.Errorf("%d tasks kept, dropped %v; want the newer one only", len(kept), bob.Dropped.All())
 		}
 	})
 }
