@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/anet-hub/anet/e2e/stage"
@@ -63,8 +64,8 @@ func TestRefusalsSayWhy(t *testing.T) {
 			if got := stage.Outcome(task); got != tt.want || code != tt.code {
 				t.Errorf("exit %d, %s, want %d, %s", code, got, tt.code, tt.want)
 			}
-			if task.Reason != "" && task.Note == "" {
-				t.Errorf("%s comes without a sentence", task.Reason)
+			if shown := caller.Run("task", "get", task.ID).Out; task.Reason != "" && !strings.Contains(shown, task.Reason+": ") {
+				t.Errorf("%s is shown without a sentence:\n%s", task.Reason, shown)
 			}
 		})
 	}
