@@ -65,7 +65,8 @@ func (l *Line) Bodies(path string) [][]byte {
 
 func (l *Line) pass(w http.ResponseWriter, r *http.Request, far string) {
 	body, err := io.ReadAll(r.Body)
-	if err != nil || l.loss(r.URL.Path, body) == Request {
+	what := l.loss(r.URL.Path, body)
+	if err != nil || what == Request {
 		panic(http.ErrAbortHandler) // which closes the connection
 	}
 	out, err := http.NewRequestWithContext(r.Context(), r.Method, far+r.RequestURI, bytes.NewReader(body))
@@ -74,7 +75,7 @@ func (l *Line) pass(w http.ResponseWriter, r *http.Request, far string) {
 	}
 	maps.Copy(out.Header, r.Header)
 	answer, err := Send(http.DefaultClient, out)
-	if err != nil || l.swallows(r.URL.Path) {
+	if err != nil || what == Response {
 		panic(http.ErrAbortHandler)
 	}
 	maps.Copy(w.Header(), answer.Header)
@@ -92,10 +93,4 @@ func (l *Line) loss(path string, body []byte) Loss {
 		l.lost[path]++
 	}
 	return what
-}
-
-func (l *Line) swallows(path string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.loses[path] == Response
 }
