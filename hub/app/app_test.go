@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/anet-hub/anet/hub/pgtest"
+	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -97,6 +98,18 @@ func TestRotationReachesRunningProcesses(t *testing.T) {
 	get(t, a, "/hub/identity", &after)
 	if rel, err := identity.Compare(after.KEL, before.KEL); err != nil || rel != identity.Extends || after.AID != before.AID {
 		t.Errorf("the history is %v of the former one, AID %s then %s (%v)", rel, before.AID, after.AID, err)
+	}
+}
+
+// A mistyped folder would otherwise become a hub of its own.
+func TestAnOperatorMakesNoHub(t *testing.T) {
+	cfg := Defaults()
+	cfg.DataDir = filepath.Join(t.TempDir(), "hbu")
+	if _, err := NewOperator(t.Context(), cfg, quiet); !errs.Is(err, "database_not_running") {
+		t.Errorf("NewOperator = %v", err)
+	}
+	if _, err := os.Stat(cfg.DataDir); !os.IsNotExist(err) {
+		t.Errorf("the folder: %v", err)
 	}
 }
 

@@ -85,7 +85,7 @@ func (c *Config) DatabaseFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.DataDir, "data-dir", c.DataDir, "folder of this hub's data, its private PostgreSQL included")
 	fs.StringVar(&c.DatabaseURLFile, "database-url-file", "", "file with the URL of a PostgreSQL to use instead (or set "+EnvDatabaseURL+")")
 	fs.StringVar(&c.DatabaseDirectFile, "database-direct-url-file", "", "file with a URL past the connection pooler, for LISTEN and locks (or set ANET_HUB_DATABASE_DIRECT_URL)")
-	fs.StringVar(&c.DatabaseDirectURL, "database-direct-url", "", "the same without a password in it")
+	fs.StringVar(&c.DatabaseDirectURL, "database-direct-url", "", "such a URL itself, where no password is in it")
 	fs.StringVar(&c.PostgresBinDir, "postgres-bin-dir", "", "folder of PostgreSQL's programs (found by itself where empty)")
 	fs.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
 	fs.StringVar(&c.LogFormat, "log-format", c.LogFormat, "json or text")

@@ -49,7 +49,7 @@ func AttachDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*Databas
 		return nil, err
 	}
 	url, err := embedpg.Attach(dir)
-	if errs.Is(err, "database_not_running") {
+	if errs.Is(err, "database_not_running") && embedpg.Made(dir) {
 		return OpenDatabase(ctx, cfg, log)
 	}
 	if err != nil {

@@ -18,7 +18,9 @@ type Operator struct {
 }
 
 // NewOperator finds the database the way serve does. A private PostgreSQL that
-// runs is used as it is; one that does not is started for the command.
+// runs is used as it is; one that does not is started for the command. Where none
+// was made yet there is nothing to work on: a mistyped folder would otherwise
+// become a hub with an identity of its own.
 func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	data, err := AttachDatabase(ctx, cfg, log)
 	if err != nil {

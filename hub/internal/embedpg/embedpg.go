@@ -122,6 +122,11 @@ func (s *Server) Stop(ctx context.Context) error {
 	return err
 }
 
+// Made tells whether dataDir holds a database, running or not.
+func Made(dataDir string) bool {
+	return cluster{dir: filepath.Join(dataDir, clusterName)}.version() != 0
+}
+
 // Attach gives the connection URL of the server that an owner keeps running
 // on dataDir, an errs.Unavailable "database_not_running" when none does.
 func Attach(dataDir string) (string, error) {
