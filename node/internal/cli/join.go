@@ -27,6 +27,7 @@ type joining struct {
 	invite    invite
 	move      bool
 	allowHTTP bool
+	running   bool // the node runs already; known afterwards
 }
 
 func (p *Program) joinCommand() *cobra.Command {
@@ -34,13 +35,15 @@ func (p *Program) joinCommand() *cobra.Command {
 	c := command("join URL [flags]", "Join a hub: check and remember who it is, and register there", exactly("the hub's URL"),
 		func(cmd *cobra.Command, args []string) error {
 			j.url = args[0]
-			registered, err := p.join(cmd.Context(), j)
+			registered, err := p.join(cmd.Context(), &j)
 			if err != nil {
 				return err
 			}
 			return p.show(registered, func(w io.Writer) {
 				printRegistration(w, registered)
-				fmt.Fprintf(w, "next\tanet up --detach\n")
+				if !j.running {
+					fmt.Fprintf(w, "next\tanet up --detach\n")
+				}
 			})
 		})
 	c.Long = `Join makes the node where there is none yet, asks the hub who it is, remembers
@@ -59,7 +62,7 @@ line, which every user of the machine can read.`
 
 // join goes from what can be checked alone to what others see: a wrong URL or a
 // missing invite file leaves nothing behind.
-func (p *Program) join(ctx context.Context, j joining) (node.Registration, error) {
+func (p *Program) join(ctx context.Context, j *joining) (node.Registration, error) {
 	if err := bare(j.url); err != nil {
 		return node.Registration{}, err
 	}
@@ -72,8 +75,12 @@ func (p *Program) join(ctx context.Context, j joining) (node.Registration, error
 	}
 	var out node.Registration
 	err = p.either(ctx,
-		func(c *control.Client) error { out, err = p.joinRunning(ctx, c, j, invite); return err },
-		func(dir datadir.Dir) error { out, err = p.joinAtRest(ctx, dir, j, invite); return err })
+		func(c *control.Client) error {
+			j.running = true
+			out, err = p.joinRunning(ctx, c, *j, invite)
+			return err
+		},
+		func(dir datadir.Dir) error { out, err = p.joinAtRest(ctx, dir, *j, invite); return err })
 	return out, err
 }
 

@@ -62,6 +62,17 @@ func TestARefusedNodeStaysWhereItWas(t *testing.T) {
 	}
 }
 
+func TestJoinNamesTheNextStepWhileThereIsOne(t *testing.T) {
+	p, h := newPerson(t), newHub(t, 1)
+	if out, _ := p.wants(exitDone, "join", h.URL); !strings.Contains(out, "anet up") {
+		t.Errorf("a node that does not run: %s", out)
+	}
+	p.up()
+	if out, _ := p.wants(exitDone, "join", h.URL); strings.Contains(out, "anet up") {
+		t.Errorf("a node that runs: %s", out)
+	}
+}
+
 func TestAnotherHubNeedsTheWord(t *testing.T) {
 	p, h, other := newPerson(t), newHub(t, 1), newHub(t, 2)
 	p.wants(exitDone, "join", h.URL)

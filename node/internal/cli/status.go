@@ -167,7 +167,7 @@ func (s State) hub() string {
 	case s.HubError != "":
 		return line(s.Hub + ", which does not answer: " + s.HubError)
 	case s.RegisterError != "":
-		return line(s.Hub + ", which refused the registration: " + s.RegisterError)
+		return line(s.Hub + ", not registered: " + s.RegisterError)
 	case !s.Registered:
 		return line(s.Hub) + ", not registered"
 	}

@@ -49,8 +49,8 @@ func stateOf(t node.Task) string {
 	if t.Effect != nil {
 		s += ", effect " + line(*t.Effect)
 	}
-	if t.Role == node.Requester && !t.Ended {
-		s += ", " + stage(t)
+	if at := stage(t); t.Role == node.Requester && !t.Ended && at != s {
+		s += ", " + at
 	}
 	if t.CancelRequested && !t.Ended {
 		s += ", asked to stop"

@@ -50,6 +50,25 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+func TestAStateIsSaidOnce(t *testing.T) {
+	tests := []struct {
+		task node.Task
+		want string
+	}{
+		{node.Task{State: "submitted", Delivery: "queued"}, "submitted, waiting for the hub"},
+		{node.Task{State: "submitted", Delivery: "sent"}, "submitted, sent, waiting for the provider"},
+		{node.Task{State: "submitted", Delivery: "answered"}, "submitted"},
+		{node.Task{State: "working", Delivery: "answered"}, "working"},
+		{node.Task{State: "input-required", CancelRequested: true}, "input-required, asked to stop"},
+	}
+	for _, tt := range tests {
+		tt.task.Role = node.Requester
+		if got := stateOf(tt.task); got != tt.want {
+			t.Errorf("%s, %s: %q, want %q", tt.task.State, tt.task.Delivery, got, tt.want)
+		}
+	}
+}
+
 func TestDelegateTellsHowItEnded(t *testing.T) {
 	p := newPerson(t)
 	p.up()
