@@ -12,20 +12,23 @@ COMPOSE := $(shell docker compose version >/dev/null 2>&1 && echo docker compose
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: build ## a hub and two nodes on this machine: find, call, verify, stop
-	@e2e/scripts/bootstrap postgres curl
+demo: ## a hub and two nodes on this machine: find, call, verify, stop
+	@e2e/scripts/bootstrap go postgres curl
+	@$(MAKE) --no-print-directory build
 	@go run ./e2e/demo -bin bin
 
-up: build ## the demo's network, left running; prints its addresses
-	@e2e/scripts/bootstrap postgres curl
+up: ## the demo's network, left running; prints its addresses
+	@e2e/scripts/bootstrap go postgres curl
+	@$(MAKE) --no-print-directory build
 	@go run ./e2e/demo -bin bin -stay
 
 build: ## the programs, static, in bin/
+	@test -x bin/anet || echo "building the programs: the first time fetches and compiles everything, which takes minutes" >&2
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w $(STAMP)' -o bin/ \
 		./hub/cmd/anet-hub ./node/cmd/anet ./deploy/examples/text-service
 
 test: ## everything CI runs: format, vet, staticcheck, import rules, fresh schema, unit tests with -race, e2e
-	@e2e/scripts/bootstrap postgres gcc curl
+	@e2e/scripts/bootstrap go postgres gcc curl
 	@$(MAKE) --no-print-directory format
 	go vet ./...
 	go tool staticcheck ./...
@@ -44,19 +47,23 @@ check: format ## the quick look before a commit: format, vet, build, import rule
 format:
 	@bad=$$(gofmt -l $(SOURCES)); test -z "$$bad" || { echo "gofmt -w these: $$bad"; exit 1; }
 
-bench: build ## the table of docs/benchmarks.md
-	@e2e/scripts/bootstrap postgres
+bench: ## the table of docs/benchmarks.md
+	@e2e/scripts/bootstrap go postgres
+	@$(MAKE) --no-print-directory build
 	@go run ./e2e/bench
 
 golden: ## rewrite the golden files and migrations/schema.sql
 	@e2e/scripts/bootstrap postgres
 	UPDATE_GOLDEN=1 go test -count=1 $$(go list -f '{{range .TestImports}}{{if eq . "$(MODULE)/shared/testkit/golden"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "$(MODULE)/shared/testkit/golden"}}{{$$.ImportPath}} {{end}}{{end}}' ./...)
 
-images: build ## container images, from what is on this machine
-	@e2e/scripts/bootstrap postgres docker
+images: ## container images, from what is on this machine
+	@e2e/scripts/bootstrap go postgres docker
+	@$(MAKE) --no-print-directory build
 	@deploy/images.sh
 
-compose: images ## PostgreSQL, a hub and three nodes in containers, left running
+compose: ## PostgreSQL, a hub and three nodes in containers, left running
+	@e2e/scripts/bootstrap go postgres docker compose
+	@$(MAKE) --no-print-directory images
 	@ANET_POSTGRES_IMAGE=$${ANET_POSTGRES_IMAGE:-anet-postgres:local} $(COMPOSE) up -d
 
 compose-down: ## stop these containers and forget their data

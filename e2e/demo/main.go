@@ -11,6 +11,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,17 +29,34 @@ func main() {
 	}
 }
 
+// address is where the hub is to listen: at the port that the documents name when
+// it stays and the port is free, else at one the system chooses, so that any
+// number of demos run side by side.
+func address(stay bool) string {
+	const usual = "127.0.0.1:8088"
+	if !stay {
+		return "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", usual)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	l.Close()
+	return usual
+}
+
 // run never leaves anything behind, unless it was asked to and all went well.
 func run(ctx context.Context, bin string, stay bool) error {
-	n, err := newNetwork(bin)
+	n, err := newNetwork(bin, address(stay))
 	if err != nil {
 		return err
 	}
 	err = n.start(ctx)
-	switch {
-	case err == nil && stay:
-		return n.leaveRunning()
-	case err == nil:
+	if err == nil && stay {
+		if err = n.leaveRunning(); err == nil {
+			return nil
+		}
+	} else if err == nil {
 		err = n.story(ctx)
 	}
 	if ctx.Err() != nil {

@@ -22,13 +22,14 @@ type network struct {
 	provider  agent
 	caller    agent
 	up        []agent // those that were started
+	listen    string  // where the hub is to listen
 }
 
 // publicURL is what the demo's hub tells as its address. A card never names a
 // hub on this machine, which would be somebody else's for every reader of it.
 const publicURL = "https://hub.demo.example"
 
-func newNetwork(bin string) (*network, error) {
+func newNetwork(bin, listen string) (*network, error) {
 	bin, err := filepath.Abs(bin)
 	if err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func newNetwork(bin string) (*network, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &network{bin: bin, nodes: nodes, hubDir: hub}
+	n := &network{bin: bin, nodes: nodes, hubDir: hub, listen: listen}
 	n.provider, n.caller = n.agent("provider"), n.agent("caller")
 	return n, nil
 }
@@ -69,7 +70,7 @@ func (n *network) start(ctx context.Context) error {
 func (n *network) startHub(ctx context.Context) (err error) {
 	say("a hub, on a PostgreSQL of its own")
 	n.hub, err = start("hub", filepath.Join(n.hubDir, "hub.log"), filepath.Join(n.bin, "anet-hub"),
-		"serve", "--listen", "127.0.0.1:0", "--public-url", publicURL, "--data-dir", filepath.Join(n.hubDir, "data"))
+		"serve", "--listen", n.listen, "--public-url", publicURL, "--data-dir", filepath.Join(n.hubDir, "data"))
 	if err != nil {
 		return err
 	}
@@ -83,8 +84,7 @@ func (n *network) startHub(ctx context.Context) (err error) {
 	return nil
 }
 
-// listening reads the address from the hub's log. The system chose the port, so
-// that any number of demos run side by side.
+// listening reads the address from the hub's log.
 func listening(log string) string {
 	f, err := os.Open(log)
 	if err != nil {
@@ -202,24 +202,38 @@ func (n *network) leaveRunning() error {
 	var b strings.Builder
 	fmt.Fprintln(&b, "#!/bin/sh\n# Stops this network and removes its folders.")
 	for _, a := range n.up {
-		fmt.Fprintf(&b, "%s --data-dir %s down\n", a.anet, a.dir)
+		fmt.Fprintf(&b, "'%s' --data-dir '%s' down\n", a.anet, a.dir)
 	}
 	fmt.Fprintf(&b, "kill %d %d\n", n.text.pid(), n.hub.pid())
-	fmt.Fprintf(&b, "while kill -0 %d 2>/dev/null; do sleep 0.1; done\nrm -rf %s %s\n", n.hub.pid(), n.nodes, n.hubDir)
+	fmt.Fprintf(&b, "while kill -0 %d 2>/dev/null; do sleep 0.1; done\nrm -rf '%s' '%s'\n", n.hub.pid(), n.nodes, n.hubDir)
 	if err := os.WriteFile(script, []byte(b.String()), 0o700); err != nil {
 		return err
 	}
-	fmt.Printf(`
-The network runs.
+	return n.tell(script)
+}
 
-  hub       %s
-  look      curl '%[1]s/agents?cap=text.*'
-  provider  export ANET_DATA_DIR=%s
-  caller    export ANET_DATA_DIR=%s
-  call      %s find --cap text.digest
-            %[4]s delegate AID --capability text.digest --args '{"text":"hello"}' --wait 30s
-  stop      sh %s
-`, n.url, n.provider.dir, n.caller.dir, n.caller.anet, script)
+// tell prints lines that can be typed as they stand.
+func (n *network) tell(stop string) error {
+	id, err := n.provider.aid()
+	if err != nil {
+		return err
+	}
+	fmt.Printf(`
+The network runs. As anybody:
+
+  curl '%s/agents?cap=text.*'
+
+As the node "caller":
+
+  export PATH="%s:$PATH" ANET_DATA_DIR="%s"
+  anet find --cap text.digest
+  anet delegate %s --capability text.digest --args '{"text":"hello"}' --wait 30s
+
+The node "provider", whose config.json says what is served, lies in
+%s. To stop everything and remove its folders:
+
+  sh %s
+`, n.url, n.bin, n.caller.dir, id, n.provider.dir, stop)
 	return nil
 }
 

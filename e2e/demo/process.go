@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -107,6 +108,18 @@ type agent struct {
 }
 
 func (a agent) log() string { return filepath.Join(a.dir, "anet.log") }
+
+// aid asks the node who it is, without showing the question.
+func (a agent) aid() (string, error) {
+	cmd := exec.Command(a.anet, "--data-dir", a.dir, "identity", "show", "--json")
+	cmd.Env = environment()
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("anet identity show: %w", err)
+	}
+	var id struct{ AID string }
+	return id.AID, json.Unmarshal(out, &id)
+}
 
 // run runs a command of the node and shows it.
 func (a agent) run(ctx context.Context, args ...string) (string, error) {
