@@ -67,6 +67,7 @@ func joinPage(name string, p directory.Page, more string) []byte {
 		Next  string `json:"next_cursor,omitempty"`
 	}{p.Limit, p.Next})
 	tail[0] = ','
+	tail = append(tail, '\n') // as every other answer, for who reads it in a terminal
 	head := `{"` + name + `":[`
 	out := make([]byte, 0, len(head)+len(p.Views)+1+len(more)+len(tail))
 	out = append(append(out, head...), p.Views...)

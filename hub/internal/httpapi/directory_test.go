@@ -318,7 +318,7 @@ func TestExactNeverBecomesFuzzy(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d agents", query, a.StatusCode, a.raw, want)
 		}
 	}
-	if a := w.get("/agents?cap=nobody"); string(a.raw) != `{"agents":[],"limit":1000}` {
+	if a := w.get("/agents?cap=nobody"); string(a.raw) != `{"agents":[],"limit":1000}`+"\n" {
 		t.Errorf("nobody serves it: %s", a.raw)
 	}
 }
