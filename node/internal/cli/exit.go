@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -171,7 +170,5 @@ func (p *Program) printProblem(err error, code int) {
 	if e := errs.As(err); e != nil {
 		out.Code, out.Field, out.RetryAfterMS = e.Reason, e.Field, e.RetryAfter.Milliseconds()
 	}
-	enc := json.NewEncoder(p.Out)
-	enc.SetIndent("", "  ")
-	_ = enc.Encode(out) // stdout is gone: stderr has it, and the exit code
+	_ = writeJSON(p.Out, out) // stdout is gone: stderr has it, and the exit code
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
 	"golang.org/x/term"
 )
@@ -20,10 +22,36 @@ func (p *Program) show(v any, text func(w io.Writer)) error {
 		text(w)
 		return w.Flush()
 	}
-	enc := json.NewEncoder(p.Out)
+	return writeJSON(p.Out, v)
+}
+
+// writeJSON escapes what a terminal may act on: JSON itself leaves the controls
+// above ASCII and what reorders text as they are.
+func writeJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, escaped(b.String()))
+	return err
+}
+
+// escaped holds the same JSON: such characters stand inside of strings only.
+func escaped(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == '\n' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, half := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, "\\u%04x", half)
+		}
+	}
+	return b.String()
 }
 
 // note tells a person something on the side.

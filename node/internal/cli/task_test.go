@@ -171,14 +171,18 @@ func TestFilesAreSavedIntoAFreshFolder(t *testing.T) {
 func TestForeignTextIsHarmless(t *testing.T) {
 	p := newPerson(t)
 	p.up()
-	evil := "x\x1b[2J\u202egnp.exe\r\n\a"
+	evil := "x\x1b[2J\u202egnp.exe\r\n\a\u009b2J\x7f\U000e0041"
 	p.node.Put(node.Task{ID: "t", Role: node.Provider, Peer: somebody, Text: evil, State: "working", Note: evil, Reason: evil})
 	p.node.Put(node.Task{ID: evil, Role: node.Provider, Peer: somebody, Text: "x", State: "working"}) // the id is its requester's, too
-	for _, args := range [][]string{{"task", "get", "t"}, {"task", "get", evil}, {"inbox"}, {"thread", "t"}, {"__complete", "task", "get", ""}} {
+	for _, args := range [][]string{{"task", "get", "t"}, {"task", "get", evil}, {"inbox"}, {"thread", "t"}, {"__complete", "task", "get", ""}, {"inbox", "--json"}} {
 		out, _ := p.wants(exitDone, args...)
-		if strings.ContainsAny(out, "\x1b\u202e\r\a") {
+		if strings.ContainsAny(out, "\x1b\u202e\r\a\u009b\x7f\U000e0041") {
 			t.Errorf("anet %q: %q", args, out)
 		}
+	}
+	out, _ := p.wants(exitDone, "task", "get", "t", "--json")
+	if got := decoded[node.Task](t, out); got.Text != evil {
+		t.Errorf("in JSON the text is %q, want %q", got.Text, evil)
 	}
 }
 
