@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anet-hub/anet/node/internal/datadir"
+	"github.com/anet-hub/anet/shared/errs"
 )
 
 // Edit is one member the program changes on the operator's behalf.
@@ -52,9 +54,22 @@ func apply(old []byte, edits []Edit) ([]byte, error) {
 		}
 	}
 	if _, err := Parse(data); err != nil {
-		return nil, err
+		return nil, refused(err)
 	}
 	return data, nil
+}
+
+// refused is the fault of an edit. The file was right before, so a line of it
+// helps nobody.
+func refused(err error) error {
+	var told []string
+	var faults Problems
+	if errors.As(err, &faults) {
+		for _, p := range faults {
+			told = append(told, p.Message)
+		}
+	}
+	return errs.New(errs.Invalid, "setting_invalid", "%s", strings.Join(told, "; "))
 }
 
 // splice puts value at a path of names inside the object, which begins at

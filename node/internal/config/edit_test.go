@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/anet-hub/anet/node/internal/datadir"
+	"github.com/anet-hub/anet/shared/errs"
 )
 
 func TestEditsKeepEveryOtherByte(t *testing.T) {
@@ -38,15 +39,16 @@ func TestUpdateLeavesABrokenFileAlone(t *testing.T) {
 	for _, tt := range []struct {
 		name, file string
 		edit       Edit
+		invalid    bool // what was asked for, not the file
 	}{
-		{"broken before", `{"nam":"x"}`, SetName("n")},
-		{"broken by the edit", `{"name":"x"}`, SetName("a\x00")},
+		{"broken before", `{"nam":"x"}`, SetName("n"), false},
+		{"broken by the edit", `{"name":"x"}`, SetName("a\x00"), true},
 	} {
 		if err := os.WriteFile(dir.Path(FileName), []byte(tt.file), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := Update(dir, tt.edit); err == nil {
-			t.Errorf("%s: the update was accepted", tt.name)
+		if err := Update(dir, tt.edit); err == nil || errs.Is(err, "setting_invalid") != tt.invalid {
+			t.Errorf("%s: %v, want refused, setting_invalid %v", tt.name, err, tt.invalid)
 		}
 		if got, _ := dir.Read(FileName); string(got) != tt.file {
 			t.Errorf("%s: the file became %q", tt.name, got)
