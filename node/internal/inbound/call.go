@@ -35,7 +35,7 @@ func (h *Handler) call(ctx context.Context, o order, trust journal.Trust, settle
 
 // beside is what a call may carry beside its arguments: its goal in words above
 // all.
-const beside = 64 << 10
+const beside = 16 << 10
 
 // weight is the size a call is admitted by: that of its arguments (G.1). What
 // comes beside them is kept on this node's disk just as they are, so where it is
@@ -43,7 +43,7 @@ const beside = 64 << 10
 func (o order) weight() int {
 	carried := len(o.req.TaskDoc)
 	for _, f := range o.req.Attachments {
-		carried += len(f.Name) + len(f.Mime) + len(f.Data)
+		carried += len(f.Name) + len(f.Mime) + len(f.CID) + len(f.Data)
 	}
 	return max(len(o.call.Args), carried-beside)
 }

@@ -145,6 +145,13 @@ func TestWhatComesBesideTheArguments(t *testing.T) {
 			req.Attachments = []task.Attachment{file}
 			return req
 		}, "rejected args_too_large"},
+		{"many empty files", func(_ *world, s *stranger) task.DelegateReq {
+			empty, err := task.NewAttachment("", "", nil)
+			s.w.must(err)
+			req := s.call("ix_1", "x")
+			req.Attachments = slices.Repeat([]task.Attachment{empty}, 1000)
+			return req
+		}, "rejected args_too_large"},
 		{"a goal in words", func(w *world, s *stranger) task.DelegateReq {
 			doc, err := task.NewCall("x", nil)
 			w.must(err)
