@@ -44,7 +44,7 @@ into() {
 }
 
 postgres() {
-	local bin lib share root=$stage/postgres programs modules before
+	local bin lib share root=$stage/postgres programs modules content before
 	bin=$(newest_postgres)
 	lib=$("$bin/pg_config" --pkglibdir)
 	share=$("$bin/pg_config" --sharedir)
@@ -61,27 +61,33 @@ postgres() {
 	install -m 755 deploy/images/postgres/entrypoint "$root/usr/local/bin/entrypoint"
 	printf 'root:x:0:0::/:/bin/sh\npostgres:x:%s:%s::/var/lib/postgresql:/bin/sh\n' $pg_uid $pg_uid >"$root/etc/passwd"
 	printf 'root:x:0:\npostgres:x:%s:\n' $pg_uid >"$root/etc/group"
+	pack "$root" $pg_uid var/lib/postgresql/data run/postgresql
+	# The same image again would only restart a server that runs from it.
+	content=$(cat deploy/images.sh "$stage/image.tar" | sha256sum | cut -c1-64)
+	if test "$(docker image inspect -f '{{.Config.Labels.content}}' "anet-postgres:$tag" 2>/dev/null)" = "$content"; then
+		say "anet-postgres:$tag is there already"
+		return
+	fi
 	before=$(docker images -q "anet-postgres:$tag")
-	pack "$root" $pg_uid var/lib/postgresql/data run/postgresql |
-		docker import \
-			-c "ENV PATH=$bin:/usr/local/bin:/usr/bin:/bin" -c 'ENV PGDATA=/var/lib/postgresql/data' \
-			-c 'USER postgres' -c 'VOLUME /var/lib/postgresql/data' -c 'EXPOSE 5432' \
-			-c 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' \
-			- "anet-postgres:$tag" >/dev/null
+	docker import \
+		-c "LABEL content=$content" -c "ENV PATH=$bin:/usr/local/bin:/usr/bin:/bin" -c 'ENV PGDATA=/var/lib/postgresql/data' \
+		-c 'USER postgres' -c 'VOLUME /var/lib/postgresql/data' -c 'EXPOSE 5432' \
+		-c 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' \
+		"$stage/image.tar" "anet-postgres:$tag" >/dev/null
 	# The one it replaces would stay without a name; in use, it stays.
 	test -z "$before" || docker image rm "$before" >/dev/null 2>&1 || true
 	say "anet-postgres:$tag from $bin"
 }
 
-# pack writes a root folder as an archive in which root owns all but the named
-# folders. The archive says who owns what, so an ordinary user can make it.
+# pack writes a root folder to image.tar, in which root owns all but the named
+# folders. The archive says who owns what, so an ordinary user can make it, and
+# nothing of when it was made.
 pack() {
 	local root=$1 owner=$2 archive=$stage/image.tar
 	shift 2
 	(cd "$root" && mkdir -p "$@" && chmod 700 "$@")
-	tar -C "$root" --numeric-owner --owner=0 --group=0 "${@/#/--exclude=./}" -cf "$archive" .
-	tar -C "$root" --numeric-owner --owner="$owner" --group="$owner" -rf "$archive" "${@/#/./}"
-	cat "$archive"
+	tar -C "$root" --sort=name --mtime=@0 --numeric-owner --owner=0 --group=0 "${@/#/--exclude=./}" -cf "$archive" .
+	tar -C "$root" --sort=name --mtime=@0 --numeric-owner --owner="$owner" --group="$owner" -rf "$archive" "${@/#/./}"
 }
 
 programs() {
