@@ -79,6 +79,9 @@ func (a *App) open(ctx context.Context, dir datadir.Dir, o Options) error {
 	if err != nil {
 		return err
 	}
+	for _, told := range cfg.Warnings() {
+		o.Log.Warn("config: " + told)
+	}
 	registry, err := registryOf(cfg, o.Providers)
 	if err != nil {
 		return err

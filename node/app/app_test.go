@@ -1,7 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,5 +102,24 @@ func TestPolicyHoldsAtOnceAndAfterARestart(t *testing.T) {
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// What is allowed and hardly meant is told at the start, and refuses nothing.
+func TestDoubtfulSettingsAreTold(t *testing.T) {
+	dir := folder(t)
+	if err := os.WriteFile(dir+"/config.json", []byte(`{"inbound":{"public_capabilities":[{"id":"a"}]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	a, err := New(t.Context(), Options{DataDir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "capability a is public, and no module names it") {
+		t.Errorf("the log says %q", log.String())
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
 	}
 }

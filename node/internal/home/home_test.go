@@ -70,6 +70,8 @@ func (h *hub) Agent(_ context.Context, aid string) (wire.AgentPage, error) {
 	return wire.AgentPage{Agent: wire.Agent{AID: aid, Caps: last.Caps, Registered: true}}, nil
 }
 
+func (h *hub) body(i int) wire.Register { h.mu.Lock(); defer h.mu.Unlock(); return h.bodies[i] }
+
 func (h *hub) count() int { h.mu.Lock(); defer h.mu.Unlock(); return len(h.bodies) }
 
 // settle runs f over a home at work, in virtual time.
@@ -122,7 +124,7 @@ func at(t *testing.T, dir datadir.Dir, cfg string, hub Hub) *Home {
 
 func TestRegistersAtStartAndWhenPoked(t *testing.T) {
 	settle(t, `{"tags":["go"]}`, func(t *testing.T, h *Home, hub *hub) {
-		if hub.count() != 1 || strings.Join(hub.bodies[0].Caps, " ") != "go" {
+		if hub.count() != 1 || strings.Join(hub.body(0).Caps, " ") != "go" {
 			t.Fatalf("at the start %d registrations, want one with the tag", hub.count())
 		}
 		h.Poke()
@@ -137,7 +139,7 @@ func TestRegistersAtStartAndWhenPoked(t *testing.T) {
 func TestRegistersWithNewKeys(t *testing.T) {
 	settle(t, "", func(t *testing.T, h *Home, hub *hub) {
 		time.Sleep(8 * 24 * time.Hour)
-		if n := hub.count(); n != 2 || string(hub.bodies[0].EncKeys) == string(hub.bodies[1].EncKeys) {
+		if n := hub.count(); n != 2 || string(hub.body(0).EncKeys) == string(hub.body(1).EncKeys) {
 			t.Errorf("%d registrations in eight days, want a second one with new keys", n)
 		}
 	})
@@ -227,7 +229,7 @@ func TestLeaving(t *testing.T) {
 		if _, err := h.SetProfile(t.Context(), node.Profile{Summary: "hello"}); err != nil || hub.count() != 1 {
 			t.Errorf("a new profile: %v, %d registrations; want it kept and nothing sent", err, hub.count()-1)
 		}
-		if _, err := h.Register(t.Context(), "bob", ""); err != nil || hub.bodies[1].Name != "bob" {
+		if _, err := h.Register(t.Context(), "bob", ""); err != nil || hub.body(1).Name != "bob" {
 			t.Errorf("Register: %v, want the node back under its name", err)
 		}
 		if err := h.Member(t.Context()); err != nil {
@@ -265,7 +267,7 @@ func TestRotationIsRegistered(t *testing.T) {
 		if err != nil || after.AID != before.AID || after.KeySeq != before.KeySeq+1 {
 			t.Errorf("RotateIdentity = %+v, %v; want the same agent with its next key", after, err)
 		}
-		if hub.count() != 2 || string(hub.bodies[1].KEL) != string(after.KEL) {
+		if hub.count() != 2 || string(hub.body(1).KEL) != string(after.KEL) {
 			t.Error("the hub was not told of the longer history")
 		}
 	})
