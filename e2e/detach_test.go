@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/anet-hub/anet/e2e/stage"
@@ -28,4 +31,34 @@ func TestUpWithoutItsHub(t *testing.T) {
 		return up && s.Registered
 	})
 	node.OK("down")
+}
+
+// A node that is started the moment it was killed comes up: what is left of the
+// killed process is no other node, and no error.
+func TestUpRightAfterAKill(t *testing.T) {
+	hub := stage.StartHub(t, stage.HubConfig{})
+	node := stage.JoinNode(t, hub.Hub, stage.NodeConfig{Name: "phoenix"})
+	t.Cleanup(func() { node.Run("down") })
+	for range 10 {
+		node.OK("up", "--detach")
+		pid := detachedPID(t, node)
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	node.OK("up", "--detach")
+}
+
+func detachedPID(t *testing.T, node *stage.Node) int {
+	t.Helper()
+	out := node.OK("doctor", "--json")
+	m := regexp.MustCompile(`runs as process (\d+)`).FindStringSubmatch(out.Out)
+	if m == nil {
+		t.Fatalf("doctor names no process:\n%s", out)
+	}
+	pid, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
 }

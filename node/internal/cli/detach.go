@@ -27,8 +27,8 @@ const (
 // upDetached starts the node as a process of its own and watches over it until
 // the hub has taken it in.
 func (p *Program) upDetached(ctx context.Context, dir datadir.Dir, level string) error {
-	if c, err := running(ctx, dir); err != nil || c != nil {
-		return errors.Join(err, p.alreadyUp(ctx, c))
+	if up, err := p.alreadyUp(ctx, dir); up || err != nil {
+		return err
 	}
 	log, err := openLog(dir)
 	if err != nil {
@@ -57,17 +57,25 @@ func (p *Program) upDetached(ctx context.Context, dir datadir.Dir, level string)
 	return p.showUp(s)
 }
 
-func (p *Program) alreadyUp(ctx context.Context, c *control.Client) error {
-	if c == nil {
-		return nil
-	}
+// goneWithin is how long a process that is ending may hold the folder.
+const goneWithin = 5 * time.Second
+
+// alreadyUp shows the node that runs. One that went away before it answered was
+// just ending, or was killed: then none runs once it has let go of the folder.
+func (p *Program) alreadyUp(ctx context.Context, dir datadir.Dir) (bool, error) {
+	c := control.Dial(dir)
 	defer c.Close()
-	p.note("the node is running already")
 	s, err := c.Status(ctx)
-	if err != nil {
-		return err
+	switch {
+	case errs.Is(err, control.NotRunning), errs.Is(err, control.ConnectionLost):
+		ctx, cancel := context.WithTimeout(ctx, goneWithin)
+		defer cancel()
+		return false, control.Free(ctx, dir)
+	case err != nil:
+		return false, err
 	}
-	return p.showUp(s)
+	p.note("the node is running already")
+	return true, p.showUp(s)
 }
 
 // showUp says how the node came up. One that is not registered works on, so
