@@ -23,6 +23,7 @@ up: ## the demo's network, left running; prints its addresses
 	@go run ./e2e/demo -bin bin -stay
 
 build: ## the programs, static, in bin/
+	@e2e/scripts/bootstrap go
 	@test -x bin/anet || echo "building the programs: the first time fetches and compiles everything, which takes minutes" >&2
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w $(STAMP)' -o bin/ \
 		./hub/cmd/anet-hub ./node/cmd/anet ./deploy/examples/text-service
@@ -45,7 +46,8 @@ check: format ## the quick look before a commit: format, vet, build, import rule
 	go test ./shared/...
 
 format:
-	@bad=$$(gofmt -l $(SOURCES)); test -z "$$bad" || { echo "gofmt -w these: $$bad"; exit 1; }
+	@e2e/scripts/bootstrap go
+	@bad=$$(gofmt -l $(SOURCES)) || exit 1; test -z "$$bad" || { echo "gofmt -w these: $$bad"; exit 1; }
 
 bench: ## the table of docs/benchmarks.md
 	@e2e/scripts/bootstrap go postgres
