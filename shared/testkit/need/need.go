@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 )
@@ -30,8 +31,11 @@ func Docker(t testing.TB) {
 	docker := Program(t, "docker")
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if out, err := exec.CommandContext(ctx, docker, "version").CombinedOutput(); err != nil {
-		lack(t, "no Docker engine answers: %v: %s", err, out)
+	cmd := exec.CommandContext(ctx, docker, "version")
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		lack(t, "no Docker engine answers: %v: %s", err, strings.TrimSpace(said.String()))
 	}
 }
 
@@ -68,5 +72,25 @@ func lack(t testing.TB, format string, args ...any) {
 	if os.Getenv("CI") != "" {
 		t.Fatalf("needed here: %s", what)
 	}
+	record(t, what)
 	t.Skipf("not on this machine: %s", what)
+}
+
+// skips names the file in which make test collects what was skipped: go test
+// shows the skips of no package that passes.
+const skips = "ANET_TEST_SKIPS"
+
+func record(t testing.TB, what string) {
+	path := os.Getenv(skips)
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := fmt.Fprintf(f, "%s: %s\n", t.Name(), what); err != nil {
+		t.Fatal(err)
+	}
 }
