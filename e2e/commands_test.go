@@ -16,38 +16,44 @@ import (
 	"github.com/anet-hub/anet/shared/testkit/need"
 )
 
-// TestCommands plays the scripts of testdata/cli against one hub: anet as
-// people type it. In a script $HUB is the hub, $SOCKETS a folder for the sockets
-// of programs, and
+// TestCommands plays the scripts of testdata/cli: anet as people type it. They
+// run side by side, each with a hub of its own, since a directory shows what
+// everybody serves. In a script $HUB is the hub, $SOCKETS a folder for the
+// sockets of programs, and
 //
 //	json VAR path.to.0.member   reads a value out of the last stdout
 //	until PATTERN program args  repeats a command until its stdout matches
 func TestCommands(t *testing.T) {
-	hub := stage.HubInside(t)
-	t.Cleanup(func() { // the scripts run on after this function
-		if strings.Contains(hub.Log.String(), "S3CRET") {
-			t.Error("the hub's log repeats an invite")
-		}
-	})
 	bin := filepath.Dir(stage.Binary(t, "anet"))
 	stage.Binary(t, "text-service")
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/cli",
 		RequireExplicitExec: true,
-		Setup:               func(env *testscript.Env) error { return setUp(t, env, hub.URL, bin) },
+		Setup:               func(env *testscript.Env) error { return setUp(t, env, bin) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"json": readJSON, "until": until,
 		},
 	})
 }
 
-func setUp(t *testing.T, env *testscript.Env, hub, bin string) error {
+func setUp(t *testing.T, env *testscript.Env, bin string) error {
 	env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
-	env.Setenv("HUB", hub)
+	env.Setenv("HUB", discreetHub(t).URL)
 	env.Setenv("SOCKETS", need.SocketDir(t))
 	env.Setenv("ANET_DATA_DIR", filepath.Join(env.WorkDir, "node"))
 	env.Defer(func() { stopNodes(t, env.WorkDir) })
 	return writeConfigs(env)
+}
+
+// discreetHub is a hub whose log must repeat no invite.
+func discreetHub(t *testing.T) *stage.InnerHub {
+	hub := stage.HubInside(t)
+	t.Cleanup(func() { // the scripts run on after this function
+		if strings.Contains(hub.Log.String(), "S3CRET") {
+			t.Error("the hub's log repeats an invite")
+		}
+	})
+	return hub
 }
 
 // writeConfigs fills variables into the config.json files of a script, which
