@@ -81,15 +81,6 @@ type Skill struct {
 	OutputModes []string `json:"outputModes,omitzero"`
 }
 
-// SkillIDs are the capability ids the card lists, in its order.
-func (c *Card) SkillIDs() []string {
-	ids := make([]string, len(c.Skills))
-	for i, s := range c.Skills {
-		ids[i] = s.ID
-	}
-	return ids
-}
-
 // Extension finds the first declared extension of a URI.
 func (c *Card) Extension(uri string) (Extension, bool) {
 	for _, e := range c.Capabilities.Extensions {

@@ -2,7 +2,6 @@ package card
 
 import (
 	"maps"
-	"slices"
 	"testing"
 	"unicode/utf8"
 
@@ -32,13 +31,6 @@ func TestHubBase(t *testing.T) {
 	}
 	if got := (&Card{}).HubBase(); got != "" {
 		t.Errorf("Card.HubBase without a relay = %q, want none", got)
-	}
-}
-
-func TestSkillIDs(t *testing.T) {
-	c := Card{Skills: []Skill{{ID: "b"}, {ID: "a"}}}
-	if got := c.SkillIDs(); !slices.Equal(got, []string{"b", "a"}) {
-		t.Errorf("SkillIDs = %q, want those of the card in its order", got)
 	}
 }
 
