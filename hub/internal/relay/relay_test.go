@@ -425,6 +425,29 @@ func TestRunExpiresAndCounts(t *testing.T) {
 	})
 }
 
+func TestCountingTakesNoMoreThanItsShare(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		slow time.Duration
+		want int // in an hour
+	}{
+		{"few mailboxes", 0, 360},
+		{"many mailboxes", 200 * time.Millisecond, 36},
+		{"more than should be", 10 * time.Second, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o := newOffice(limits)
+			o.mem.slow = tt.slow
+			ctx, stop := context.WithTimeout(t.Context(), time.Hour-time.Second)
+			defer stop()
+			_ = o.Run(ctx)
+			if o.mem.counts != tt.want {
+				t.Errorf("%s: counted %d times in an hour, want %d", tt.name, o.mem.counts, tt.want)
+			}
+		})
+	}
+}
+
 type series struct{ messages, bytes, expired float64 }
 
 // expect compares what the metrics say.

@@ -19,6 +19,8 @@ type memory struct {
 	last   int64
 	inline int64 // bytes of a page that come along
 	looks  int
+	counts int           // of Totals
+	slow   time.Duration // Totals takes this long
 }
 
 func newMemory(boxes ...string) *memory {
@@ -142,8 +144,10 @@ func (m *memory) Expire(_ context.Context, before time.Time) (n, bytes int64, er
 }
 
 func (m *memory) Totals(context.Context) (t Totals, err error) {
+	time.Sleep(m.slow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.counts++
 	for _, box := range m.boxes {
 		for _, msg := range box {
 			t.Messages, t.Bytes = t.Messages+1, t.Bytes+msg.Size

@@ -9,6 +9,10 @@ import (
 const (
 	expireEvery = time.Minute
 	countEvery  = 10 * time.Second
+
+	// countShare bounds what counting costs, whatever the number of mailboxes: it
+	// reads them all, and then rests this many times as long as that took.
+	countShare = 500
 )
 
 // held is the mail in all mailboxes: as the database last added it up, and what
@@ -30,8 +34,7 @@ func (h *held) set(t Totals) {
 // Run throws away mail whose lifetime is over and keeps the totals, until ctx
 // ends. Any number of processes may run it.
 func (r *Relay) Run(ctx context.Context) error {
-	r.upkeep(ctx, r.Expire, r.Count)
-	expire, count := time.NewTicker(expireEvery), time.NewTicker(countEvery)
+	expire, count := time.NewTimer(0), time.NewTimer(0)
 	defer expire.Stop()
 	defer count.Stop()
 	for {
@@ -40,18 +43,20 @@ func (r *Relay) Run(ctx context.Context) error {
 			return nil
 		case <-expire.C:
 			r.upkeep(ctx, r.Expire)
+			expire.Reset(expireEvery)
 		case <-count.C:
-			r.upkeep(ctx, r.Count)
+			took := r.upkeep(ctx, r.Count)
+			count.Reset(max(countEvery, countShare*took))
 		}
 	}
 }
 
-func (r *Relay) upkeep(ctx context.Context, work ...func(context.Context) error) {
-	for _, f := range work {
-		if err := f(ctx); err != nil && ctx.Err() == nil {
-			r.Log.Warn("upkeep of mailboxes failed, trying again", "error", err)
-		}
+func (r *Relay) upkeep(ctx context.Context, work func(context.Context) error) (took time.Duration) {
+	start := time.Now()
+	if err := work(ctx); err != nil && ctx.Err() == nil {
+		r.Log.Warn("upkeep of mailboxes failed, trying again", "error", err)
 	}
+	return time.Since(start)
 }
 
 // Expire deletes everything older than its lifetime.
