@@ -111,7 +111,3 @@ func decode(body []byte, v any) error {
 func notFound(http.ResponseWriter, *http.Request) error {
 	return errs.New(errs.NotFound, "no_such_route", "there is no such route")
 }
-
-func methodNotAllowed(http.ResponseWriter, *http.Request) error {
-	return errs.New(errs.MethodNotAllowed, "method_not_allowed", "this route does not take that method")
-}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/anet-hub/anet/shared/identity"
@@ -79,9 +80,9 @@ type Group interface {
 func New(d Deps, groups ...Group) *API {
 	a := &API{Deps: d, metrics: newMetrics(d.Metrics)}
 	r := chi.NewRouter()
-	r.Use(a.observe, cors, a.version)
+	r.Use(a.observe, cors, a.version, middleware.GetHead)
 	r.NotFound(a.open(notFound))
-	r.MethodNotAllowed(a.open(methodNotAllowed))
+	r.MethodNotAllowed(a.open(a.methodNotAllowed))
 	r.Get("/healthz", a.open(a.healthz))
 	r.Get("/readyz", a.open(a.readyz))
 	r.Get("/metrics", a.scrape())
