@@ -87,19 +87,26 @@ func TestLostAnswersToSends(t *testing.T) {
 	asked := ask(t, caller, provider)
 	for _, l := range []*stage.Line{line, back} {
 		stage.Until(t, stage.Patience, "a message was sent and its sender does not know", func() bool { return l.Lost("/relay/send") > 0 })
-		l.Lose("/relay/send", stage.Nothing)
 	}
 	done := caller.Ended(asked.ID)
 	if got := stage.Outcome(done); got != "completed OK verified" {
 		t.Errorf("%s, want completed OK verified", got)
 	}
+	for _, l := range []*stage.Line{line, back} {
+		l.Lose("/relay/send", stage.Nothing)
+	}
+	stage.Until(t, stage.Patience, "the result was sent again", func() bool { return len(back.Bodies("/relay/send")) > 0 })
 	stage.Until(t, stage.Patience, "the mailboxes are empty", func() bool {
 		return stage.Metric(t, &hub.Hub, "anet_hub_relay_mail_messages") == 0
 	})
 	if n := program.Effects(asked.ID); n != 1 {
 		t.Errorf("%d effects, want 1", n)
 	}
-	sameReceipt(t, provider, caller.Task(asked.ID))
+	again := caller.Task(asked.ID)
+	if !bytes.Equal(again.Receipt, done.Receipt) || !bytes.Equal(again.Deliverable, done.Deliverable) || again.LateResult {
+		t.Errorf("the result that came twice is another one the second time:\n%s\n%s", done.Deliverable, again.Deliverable)
+	}
+	sameReceipt(t, provider, again)
 }
 
 // Anybody may put an envelope into a mailbox again: the hub does not know whose

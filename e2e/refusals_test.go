@@ -64,8 +64,9 @@ func TestRefusalsSayWhy(t *testing.T) {
 			if got := stage.Outcome(task); got != tt.want || code != tt.code {
 				t.Errorf("exit %d, %s, want %d, %s", code, got, tt.code, tt.want)
 			}
-			if shown := caller.Run("task", "get", task.ID).Out; task.Reason != "" && !strings.Contains(shown, task.Reason+": ") {
-				t.Errorf("%s is shown without a sentence:\n%s", task.Reason, shown)
+			shown := caller.Run("task", "get", task.ID).Out
+			if task.Reason != "" && (task.Message == "" || !strings.Contains(shown, task.Reason+": "+task.Message)) {
+				t.Errorf("%s comes with the sentence %q and is shown as\n%s", task.Reason, task.Message, shown)
 			}
 		})
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/node"
-	"github.com/anet-hub/anet/shared/task"
 )
 
 func (p *Program) showTask(t node.Task) error {
@@ -26,7 +25,7 @@ func printTask(w io.Writer, t node.Task) {
 	}
 	fmt.Fprintf(w, "state\t%s\n", stateOf(t))
 	if t.Reason != "" {
-		fmt.Fprintf(w, "reason\t%s: %s\n", line(t.Reason), line(task.Reason(t.Reason).Sentence()))
+		fmt.Fprintf(w, "reason\t%s: %s\n", line(t.Reason), line(t.Message))
 	}
 	if t.Note != "" {
 		fmt.Fprintf(w, "note\t%s\n", line(t.Note))

@@ -131,7 +131,8 @@ type Task struct {
 	State           string          `json:"state"`         // submitted working input-required completed failed canceled rejected
 	Effect          *string         `json:"effect_status"` // G.3; null for a text task and before the end
 	Reason          string          `json:"reason"`
-	Note            string          `json:"note,omitempty"` // words that say more than the reason does
+	Message         string          `json:"message,omitempty"` // the reason as a sentence that says what to do
+	Note            string          `json:"note,omitempty"`    // the other side's words, where they say more than that
 	RetryAfterMS    int64           `json:"retry_after_ms,omitempty"`
 	Deliverable     json.RawMessage `json:"deliverable"`      // null before the end
 	ReceiptVerified string          `json:"receipt_verified"` // verified unverified unknown

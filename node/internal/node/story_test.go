@@ -27,6 +27,9 @@ func wantOutcome(t *testing.T, what string, got Task, want string) {
 	if outcome(got) != want {
 		t.Errorf("%s: %s (%s), want %s", what, outcome(got), got.Note, want)
 	}
+	if (got.Reason != "") != (got.Message != "") {
+		t.Errorf("%s: the reason %q comes with the sentence %q", what, got.Reason, got.Message)
+	}
 }
 
 func TestPublicCallOfAStranger(t *testing.T) {
@@ -54,7 +57,7 @@ func TestPublicCallOfAStranger(t *testing.T) {
 	})
 }
 
-// DESIGN 2.5, sections L.1 to L.3: every refusal is typed and told at once.
+// Sections L.1 to L.3: every refusal is typed and told at once.
 func TestRefusals(t *testing.T) {
 	small := config.DefaultPublic("text.small")
 	small.MaxArgsBytes = 2

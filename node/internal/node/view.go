@@ -34,6 +34,9 @@ func view(tx *journal.Tx, k journal.Task) (Task, error) {
 	if k.Effect != "" {
 		t.Effect = &k.Effect
 	}
+	if k.Reason != "" {
+		t.Message = task.Reason(k.Reason).Sentence()
+	}
 	return t, addDelivery(tx, k, &t)
 }
 
