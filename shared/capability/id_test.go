@@ -115,28 +115,3 @@ func TestParentsStopsWhenTold(t *testing.T) {
 		break
 	}
 }
-
-func TestParseDevice(t *testing.T) {
-	for _, c := range []struct {
-		id   string
-		want Device
-		ok   bool
-	}{
-		{"ptz.absolute@onvif/camera-006", Device{"ptz.absolute", "onvif", "camera-006"}, true},
-		{"light@mqtt/zigbee/lamp", Device{"light", "mqtt", "zigbee/lamp"}, true},
-		{"a@b@c/d", Device{"a@b", "c", "d"}, true},
-		{"shell.run@uptime", Device{}, false},
-		{"text.translate", Device{}, false},
-		{"@onvif/cam", Device{}, false},
-		{"ptz@/cam", Device{}, false},
-		{"ptz@onvif/", Device{}, false},
-	} {
-		got, ok := ParseDevice(c.id)
-		if ok != c.ok || ok && got != c.want {
-			t.Errorf("ParseDevice(%q) = %+v %v, want %+v %v", c.id, got, ok, c.want, c.ok)
-		}
-		if ok && got.String() != c.id {
-			t.Errorf("ParseDevice(%q).String() = %q", c.id, got)
-		}
-	}
-}

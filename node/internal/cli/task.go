@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/effect"
 )
 
 func (p *Program) showTask(t node.Task) error {
@@ -30,10 +31,19 @@ func printTask(w io.Writer, t node.Task) {
 	if t.Note != "" {
 		fmt.Fprintf(w, "note\t%s\n", line(t.Note))
 	}
+	if t.Reason == "" && doubtful(t) {
+		fmt.Fprintf(w, "careful\tit may have happened; check before asking again\n")
+	}
 	if t.RetryAfterMS > 0 {
 		fmt.Fprintf(w, "try again\tin %s\n", time.Duration(t.RetryAfterMS)*time.Millisecond)
 	}
 	printResult(w, t)
+}
+
+// doubtful is an end after which asking once more could double the effect. The
+// sentences of our own reasons say so; other programs may give none.
+func doubtful(t node.Task) bool {
+	return t.Ended && t.Effect != nil && outcome(t) == exitUnverified && effect.Status(*t.Effect).MayHaveHappened()
 }
 
 func other(r node.Role) string {

@@ -50,6 +50,29 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+// An effect that may have happened is shown with a warning, whether its
+// provider gave a reason or not.
+func TestADoubtfulEndIsShownAsOne(t *testing.T) {
+	tests := []struct {
+		effect, reason, receipt string
+		want                    bool
+	}{
+		{"UNVERIFIED", "", "verified", true},
+		{"SPLENDID", "", "verified", true},
+		{"OK", "", "unverified", true},
+		{"OK", "", "verified", false},
+		{"FAILED", "", "unknown", false},
+		{"UNVERIFIED", "timeout", "verified", false}, // its sentence says so
+	}
+	for _, tt := range tests {
+		var out strings.Builder
+		printTask(&out, node.Task{State: "completed", Ended: true, Effect: &tt.effect, Reason: tt.reason, ReceiptVerified: tt.receipt})
+		if got := strings.Contains(out.String(), "check before asking again"); got != tt.want {
+			t.Errorf("%s with the reason %q, receipt %s: a warning %v, want %v", tt.effect, tt.reason, tt.receipt, got, tt.want)
+		}
+	}
+}
+
 func TestAStateIsSaidOnce(t *testing.T) {
 	tests := []struct {
 		task node.Task
