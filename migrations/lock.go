@@ -43,7 +43,7 @@ func (l *sessionLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 			return errs.New(errs.Unavailable, "migration_running",
 				"another process has been migrating the database for %s: look at it, or start again later", wait)
 		case !said:
-			l.log.Info("another process is migrating the database, waiting for it", "at_most", wait)
+			l.log.Info("another process is migrating the database, waiting for it", "at_most", wait.String())
 		}
 		if !sleep(ctx, min(wait, 200*time.Millisecond)) {
 			return ctx.Err()

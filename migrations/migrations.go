@@ -177,7 +177,7 @@ func apply(ctx context.Context, db *sql.DB, steps fs.FS, log *slog.Logger) error
 	for attempt := 1; ; attempt++ {
 		results, err := provider.Up(ctx)
 		for _, r := range results {
-			log.Info("migrated the database", "version", r.Source.Version, "step", path.Base(r.Source.Path), "took", r.Duration)
+			log.Info("migrated the database", "version", r.Source.Version, "step", path.Base(r.Source.Path), "took_ms", r.Duration.Milliseconds())
 		}
 		if err == nil || !busy(err) || attempt == attempts {
 			return err

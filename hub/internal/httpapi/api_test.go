@@ -381,3 +381,15 @@ func TestLogsNameNoAgent(t *testing.T) {
 		t.Error("the log does not name the route: this test proves nothing")
 	}
 }
+
+// A number in a log is read by people and by programs, and neither guesses its
+// unit.
+func TestTheRequestLogTellsMilliseconds(t *testing.T) {
+	f := newFixture(t)
+	now := testNow
+	f.api.Now = func() time.Time { now = now.Add(1500 * time.Microsecond); return now }
+	f.do(httptest.NewRequest(http.MethodGet, "/healthz", nil))
+	if !strings.Contains(f.log.String(), `"took_ms":1.5}`) {
+		t.Errorf("the log says %s", f.log)
+	}
+}

@@ -74,7 +74,7 @@ func (a *API) finish(r *http.Request, status int, took time.Duration) {
 	a.metrics.request(route, r.Method, status, took)
 	a.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
 		slog.String("request_id", requestID(r.Context())), slog.String("route", route),
-		slog.Int("status", status), slog.Duration("took", took))
+		slog.Int("status", status), slog.Float64("took_ms", float64(took.Microseconds())/1000))
 }
 
 func newRequestID() string {
