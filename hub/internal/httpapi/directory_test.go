@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -440,6 +441,59 @@ func TestWhoIsKnownIsNotLimitedByAddress(t *testing.T) {
 	}
 	if a := w.register(nodes[1], nodes[1].Register("again", "x")); a.StatusCode != 200 {
 		t.Errorf("a known node behind that address: %d %s", a.StatusCode, a.raw)
+	}
+}
+
+// Whoever names a known agent without proving to be it pays by address, whatever
+// the request is refused for.
+func TestRefusalsBeforeTheSignatureCountAgainstTheAddress(t *testing.T) {
+	broken := func(cut func(*http.Request)) func(w *town, n *directorytest.Node) *http.Request {
+		return func(w *town, n *directorytest.Node) *http.Request {
+			r := w.signed(n, wire.ActionRegister, "/register", n.Register("alice", "x"))
+			cut(r)
+			return r
+		}
+	}
+	body := func(raw []byte) func(*town, *directorytest.Node) *http.Request {
+		return func(w *town, n *directorytest.Node) *http.Request {
+			return w.signed(n, wire.ActionRegister, "/register", raw)
+		}
+	}
+	tests := []struct {
+		why     string
+		request func(w *town, n *directorytest.Node) *http.Request
+		status  int
+	}{
+		{"no JSON", body([]byte("{")), 400},
+		{"nothing named", body([]byte("{}")), 400},
+		{"another agent named", func(w *town, n *directorytest.Node) *http.Request {
+			return w.signed(n, wire.ActionRegister, "/register", w.node("bob").Register("bob", "x"))
+		}, 401},
+		{"too large, as announced", body(make([]byte, maxSignedBody+1)), 413},
+		{"too large, as it turns out", broken(func(r *http.Request) {
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(make([]byte, maxSignedBody+1))), -1
+		}), 413},
+		{"cut off on its way", broken(func(r *http.Request) { r.Body = io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)) }), 400},
+		{"an old date", broken(func(r *http.Request) { r.Header.Set(wire.HeaderTime, "1") }), 401},
+		{"another key's signature", broken(func(r *http.Request) { r.Header.Set(wire.HeaderSig, strings.Repeat("A", 86)) }), 401},
+	}
+	w := newTown(t)
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			w.advance(time.Hour) // the address gets its twenty back
+			n := w.node(tt.why)
+			w.mustRegister(n, n.Register("alice", "x")) // one of them
+			statuses := map[int]int{}
+			for range 30 {
+				statuses[w.do(tt.request(w, n)).StatusCode]++
+			}
+			if statuses[tt.status] != 19 || statuses[429] != 11 {
+				t.Errorf("statuses %v, want 19 times %d and then 429", statuses, tt.status)
+			}
+			if a := w.register(n, n.Register("alice", "y")); a.StatusCode != 200 {
+				t.Errorf("the agent itself: %d %s", a.StatusCode, a.raw)
+			}
+		})
 	}
 }
 

@@ -23,8 +23,9 @@ type applicant struct {
 }
 
 // register serves POST /register in the order of wire 2, I.3. The address is
-// charged only for an AID that is not registered or for a signature that fails:
-// a host of a hundred nodes may start them all at once, a stranger may not.
+// charged for an AID that is not registered and for what is refused before a
+// signature proved who asks: a host of a hundred nodes may start them all at
+// once, a stranger may not, and naming a known AID makes nobody less of one.
 func (d *Directory) register(w http.ResponseWriter, r *http.Request) error {
 	who, err := d.knock(r)
 	if err != nil {
@@ -32,7 +33,7 @@ func (d *Directory) register(w http.ResponseWriter, r *http.Request) error {
 	}
 	body, release, err := d.api.readBody(w, r, maxSignedBody)
 	if err != nil {
-		return err
+		return d.blame(r, who, err)
 	}
 	defer release()
 	hash := directory.BodyHash(sha256.Sum256(body))
@@ -41,14 +42,14 @@ func (d *Directory) register(w http.ResponseWriter, r *http.Request) error {
 	}
 	app, err := application(who.claim.AID, body, hash)
 	if err != nil {
-		return err
+		return d.blame(r, who, err)
 	}
 	caller, err := d.prove(r, who, app.KEL, body)
 	if err != nil {
 		return err
 	}
 	var answer wire.Registered
-	err = d.admit(r, caller, func() (err error) {
+	err = d.admit(r, who, caller, func() (err error) {
 		answer, err = d.Rules.Register(r.Context(), app, caller.Proof)
 		return err
 	})
@@ -81,26 +82,25 @@ func (d *Directory) repeat(w http.ResponseWriter, r *http.Request, who applicant
 	if err != nil {
 		return err
 	}
-	err = d.admit(r, caller, func() error { return d.Rules.Repeat(r.Context(), caller.Proof) })
+	err = d.admit(r, who, caller, func() error { return d.Rules.Repeat(r.Context(), caller.Proof) })
 	if err != nil {
 		return err
 	}
 	return writeBody(w, http.StatusOK, "application/json", who.standing.Answer)
 }
 
-// prove verifies the signature over a registration. Who fails at it for a known
-// AID is a stranger after all.
+// prove verifies the signature over a registration.
 func (d *Directory) prove(r *http.Request, who applicant, kel, body []byte) (*Caller, error) {
 	caller, err := d.api.verify(r, who.claim, kel, wire.ActionRegister, body)
-	if errs.KindOf(err) == errs.Unauthorized && who.standing.Known {
-		err = d.blame(r, err)
+	if err != nil {
+		err = d.blame(r, who, asBadKEL(err))
 	}
-	return caller, asBadKEL(err)
+	return caller, err
 }
 
 // admit lets the signer register within its own limit. A signature that was used
 // before is not the signer's doing, and does not count against it.
-func (d *Directory) admit(r *http.Request, c *Caller, register func() error) error {
+func (d *Directory) admit(r *http.Request, who applicant, c *Caller, register func() error) error {
 	giveBack, err := d.Members.Reserve(c.AID)
 	if err != nil {
 		return err
@@ -108,13 +108,18 @@ func (d *Directory) admit(r *http.Request, c *Caller, register func() error) err
 	err = register()
 	if errs.KindOf(err) == errs.Unauthorized {
 		giveBack()
-		return d.blame(r, err)
+		return d.blame(r, who, err)
 	}
 	return err
 }
 
-// blame charges the address for a signature that does not count.
-func (d *Directory) blame(r *http.Request, err error) error {
+// blame charges the address for a request that did not prove to come from the
+// AID it names. A stranger paid when it knocked, and nobody pays for what is
+// the hub's own failure.
+func (d *Directory) blame(r *http.Request, who applicant, err error) error {
+	if kind := errs.KindOf(err); !who.standing.Known || kind == errs.Unavailable || kind == errs.Internal {
+		return err
+	}
 	if limited := d.Strangers.Take(d.api.clientAddr(r)); limited != nil {
 		return limited
 	}
