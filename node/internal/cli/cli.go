@@ -55,11 +55,6 @@ func (p *Program) Main(ctx context.Context, args []string) int {
 const about = `anet is a node of a network of agents: it joins a hub, is found there by what
 it can do, is called, and answers with a receipt.
 
-  anet join https://hub.example.org --name my-node
-  anet up --detach
-  anet find --cap 'text.*'
-  anet delegate AID --capability text.digest --args '{"text":"hello"}' --wait 30s
-
 Everything the node keeps lies in one folder: --data-dir, ` + datadir.EnvVar + `, or
 ~/.local/share/anet.`
 
@@ -76,6 +71,9 @@ func (p *Program) root() *cobra.Command {
 		Use: "anet", Short: "A node: offer what you can do, find and call what others can", Long: about,
 		SilenceUsage: true, SilenceErrors: true, Args: none, RunE: help,
 	}
+	exiting(root, exits...)
+	example(root, "anet join https://hub.example.org --name my-node", "anet up --detach", "anet find --cap 'text.*'",
+		`anet delegate AID --capability text.digest --args '{"text":"hello"}' --wait 30s`)
 	root.PersistentFlags().StringVar(&p.dataDir, "data-dir", "", "the node's folder (default $"+datadir.EnvVar+")")
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "print JSON (docs/node.md)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return wrongUse("%w", err) })
@@ -96,6 +94,7 @@ func (p *Program) root() *cobra.Command {
 		p.messageCommand(), p.endCommand(), p.cancelCommand())
 	add(groupAccess, p.peersCommand(), p.inboundCommand())
 	root.AddCommand(p.versionCommand())
+	furnished(root)
 	return root
 }
 
@@ -112,15 +111,11 @@ func command(use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Co
 func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: none, RunE: help}
 	c.AddCommand(subs...)
+	examples(c)
 	return c
 }
 
 func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-
-func example(c *cobra.Command, lines ...string) *cobra.Command {
-	c.Example = "  " + strings.Join(lines, "\n  ")
-	return c
-}
 
 // none takes no argument. It does not repeat what was typed: that may be a
 // secret in the wrong place.

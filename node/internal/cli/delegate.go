@@ -35,9 +35,9 @@ func (p *Program) delegateCommand() *cobra.Command {
 			return p.ask(func(api node.API) error { return p.delegate(cmd.Context(), api, d) })
 		})
 	c.Long = `Delegate hands a task to another agent and returns at once; the task is on disk
-then and survives whatever follows. With --wait it stays until the task has ended
-and its exit code says how: 0 the effect happened, 4 refused or unavailable,
-5 failed, 6 it may have happened, 7 to be paid, 8 still waiting.`
+then and survives whatever follows. With --wait it stays until the task has ended,
+and its exit code says how.`
+	exiting(c, ends...)
 	f := c.Flags()
 	f.StringVar(&d.order.Capability, "capability", "", "id of the capability to call")
 	f.StringVar(&d.args, "args", "", "its arguments, a JSON object")

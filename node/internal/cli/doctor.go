@@ -30,7 +30,8 @@ func (p *Program) doctorCommand() *cobra.Command {
 		})
 	c.Long = `Doctor checks the folder and its files, the keys, config.json, the lists of peers,
 the programs behind the capabilities, the disk, the hub, the clock and the running
-node. It changes nothing, and ends with 3 when it finds something.`
+node. It changes nothing.`
+	exiting(c, meaning{exitDifference, "it found something; the next step stands beside it"})
 	return example(c, "anet doctor", "anet doctor --json")
 }
 

@@ -128,7 +128,8 @@ func (p *Program) cardCommand() *cobra.Command {
 				return exitWith(exitUnverified)
 			})
 		})
-	c.Long = "Card fetches the agent's card and checks it against the agent's own key history.\nIt ends with 6 when the card is not proven."
+	c.Long = "Card fetches the agent's card and checks it against the agent's own key history."
+	exiting(c, meaning{exitUnverified, "the card is not proven"})
 	c.ValidArgsFunction = p.completePeers
 	return example(c, "anet card bafyrei…", "anet card bafyrei… --json")
 }

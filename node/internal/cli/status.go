@@ -48,8 +48,9 @@ func (p *Program) statusCommand() *cobra.Command {
 			return nil
 		})
 	c.Long = `Status tells what the node serves at this moment and what its hub lists of it.
-It ends with 3 when the two differ. While the node is down nothing is served, so
-whatever the hub lists besides its tags is a difference.`
+While the node is down nothing is served, so whatever the hub lists besides its
+tags is a difference.`
+	exiting(c, meaning{exitDifference, "the hub lists something else than is served"})
 	return example(c, "anet status", "anet status --json")
 }
 

@@ -29,6 +29,7 @@ func (p *Program) taskGetCommand() *cobra.Command {
 		})
 	c.Flags().DurationVar(&wait, "wait", 0, "wait this long for its end; the exit code then says how it ended")
 	c.ValidArgsFunction = p.completeTasks(node.Query{})
+	exiting(c, ends...)
 	return example(c, "anet task get TASK", "anet task get TASK --wait 5m --json")
 }
 
