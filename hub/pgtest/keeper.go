@@ -37,7 +37,7 @@ func init() {
 	if dir == "" {
 		return
 	}
-	if err := keep(folder(dir)); err != nil {
+	if err := keep(folder(dir), idleLimit); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -51,7 +51,6 @@ func (f folder) dataDir() string      { return filepath.Join(string(f), "data") 
 func (f folder) usersLock() string    { return filepath.Join(string(f), "users.lock") }
 func (f folder) keeperLog() string    { return filepath.Join(string(f), "keeper.log") }
 func (f folder) url() (string, error) { return embedpg.Attach(f.dataDir()) }
-func (f folder) removeCluster() error { return os.RemoveAll(filepath.Join(f.dataDir(), "postgres")) }
 
 // openFolder makes the folder, and accepts one that is there only if it is
 // ours: everybody may write where it lies.
@@ -70,18 +69,51 @@ func openFolder() (folder, error) {
 	return folder(dir), nil
 }
 
+// join makes this process a user of the private server until the lock is let
+// go. A keeper may remove the folder at any moment before the lock is there:
+// then it lies on a file that is gone, and the next try makes a new folder.
+func join() (folder, *flock.Flock, error) {
+	for {
+		f, err := openFolder()
+		if err != nil {
+			return "", nil, err
+		}
+		lock := flock.New(f.usersLock())
+		switch err := lock.RLock(); {
+		case err == nil && f.holds(lock):
+			return f, lock, nil
+		case err != nil && !errors.Is(err, os.ErrNotExist):
+			return "", nil, fmt.Errorf("join the users of the private server: %w", err)
+		}
+		_ = lock.Close()
+	}
+}
+
+// holds tells whether the lock is on the file that others find here.
+func (f folder) holds(lock *flock.Flock) bool {
+	held, err := lock.Stat()
+	found, gone := os.Stat(f.usersLock())
+	return err == nil && gone == nil && os.SameFile(held, found)
+}
+
+// remove takes the folder away in one step, so that nobody joins half of it.
+func (f folder) remove() error {
+	gone := fmt.Sprintf("%s.gone-%d", f, os.Getpid())
+	if err := os.Rename(string(f), gone); err != nil {
+		return err
+	}
+	return os.RemoveAll(gone)
+}
+
 // privateServer joins the users of the private server and waits until it is
 // there. Whether it has a keeper is not asked: one too many finds the data
 // folder taken and goes.
 func privateServer() (string, error) {
-	f, err := openFolder()
+	f, lock, err := join()
 	if err != nil {
 		return "", err
 	}
-	users = flock.New(f.usersLock())
-	if err := users.RLock(); err != nil {
-		return "", fmt.Errorf("join the users of the private server: %w", err)
-	}
+	users = lock
 	failed, err := f.startKeeper()
 	if err != nil {
 		return "", err
@@ -130,8 +162,9 @@ func (f folder) startKeeper() (<-chan error, error) {
 	return failed, nil
 }
 
-// keep owns the server until it is idle. Nothing here must be durable.
-func keep(f folder) error {
+// keep owns the server until it has been idle for so long, and leaves nothing
+// behind. Nothing here must be durable.
+func keep(f folder, idle time.Duration) error {
 	ctx := context.Background()
 	s, err := embedpg.Start(ctx, embedpg.Options{
 		DataDir: f.dataDir(),
@@ -147,24 +180,23 @@ func keep(f folder) error {
 	if err != nil {
 		return err
 	}
-	alone := f.waitIdle()
-	defer alone.Close() // not before the cluster is gone: the next user makes a new one
+	alone := f.waitIdle(idle)
+	defer alone.Close() // not before the folder is gone: the next user makes a new one
 	if err := s.Stop(ctx); err != nil {
 		return err
 	}
-	_ = os.Remove(f.keeperLog())
-	return f.removeCluster()
+	return f.remove()
 }
 
 // waitIdle returns with the users' lock in exclusive hands.
-func (f folder) waitIdle() *flock.Flock {
+func (f folder) waitIdle(limit time.Duration) *flock.Flock {
 	lock := flock.New(f.usersLock())
 	for since := time.Now(); ; time.Sleep(time.Second) {
 		alone, _ := lock.TryLock()
 		switch {
 		case !alone:
 			since = time.Now()
-		case time.Since(since) > idleLimit:
+		case time.Since(since) > limit:
 			return lock
 		default:
 			_ = lock.Unlock()

@@ -5,15 +5,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/anet-hub/anet/hub/internal/embedpg"
 	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/migrations"
 )
 
@@ -34,7 +30,7 @@ func TestReplayOnAServerThatEnds(t *testing.T) {
 		}()
 		pool := poolOn(t, s.URL())
 		defer pool.Close()
-		story(newReplay(pool, c), func() { killServer(t, dir, pool) })
+		story(newReplay(pool, c), func() { pgtest.Crash(t, dir, pool) })
 	}
 	life(func(r *Replay, _ func()) {
 		wantReason(t, "first use", r.Remember(t.Context(), used), "")
@@ -72,30 +68,4 @@ func serve(t *testing.T, dir string) *embedpg.Server {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// killServer ends the server the hard way and waits for its successor.
-func killServer(t *testing.T, dir string, pool *pgxpool.Pool) {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(dir, "postgres", "postmaster.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	line, _, _ := strings.Cut(string(raw), "\n")
-	pid, err := strconv.Atoi(line)
-	if err != nil || pid <= 1 {
-		t.Fatalf("no pid in postmaster.pid: %q", line)
-	}
-	var before string
-	const started = `SELECT pg_postmaster_start_time()::text`
-	if err := pool.QueryRow(t.Context(), started).Scan(&before); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the server is back", func() bool {
-		var now string
-		return pool.QueryRow(t.Context(), started).Scan(&now) == nil && now != before
-	})
 }
