@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,7 @@ import (
 // confirm asks a person before something is opened. Without one it takes the
 // flag: what runs by itself must not widen what the node does for strangers
 // because a default said yes.
-func (p *Program) confirm(yes bool, question string) error {
+func (p *Program) confirm(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil
 	}
@@ -21,7 +22,7 @@ func (p *Program) confirm(yes bool, question string) error {
 	}
 	p.note("%s", question)
 	p.Err.Write([]byte("Type yes to go on: "))
-	answer, err := bufio.NewReader(p.In).ReadString('\n')
+	answer, err := unlessStopped(ctx, func() (string, error) { return bufio.NewReader(p.In).ReadString('\n') })
 	if err != nil && answer == "" {
 		return err
 	}

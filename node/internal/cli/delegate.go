@@ -79,7 +79,7 @@ func (d *delegation) complete(cmd *cobra.Command, p *Program) (err error) {
 			return err
 		}
 	}
-	d.order.Files, err = attach(d.files)
+	d.order.Files, err = attach(cmd.Context(), d.files)
 	return err
 }
 
@@ -87,9 +87,9 @@ func (d *delegation) arguments(cmd *cobra.Command, p *Program) (args json.RawMes
 	raw := []byte(d.args)
 	switch {
 	case d.argsFile == "-":
-		raw, err = bounded(p.In, "stdin", maxArgs)
+		raw, err = unlessStopped(cmd.Context(), func() ([]byte, error) { return bounded(p.In, "stdin", maxArgs) })
 	case d.argsFile != "":
-		raw, err = readSmall(d.argsFile, maxArgs)
+		raw, err = readSmall(cmd.Context(), d.argsFile, maxArgs)
 	case !cmd.Flags().Changed("args"):
 		raw = []byte("{}")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"mime"
@@ -13,14 +14,35 @@ import (
 	"github.com/anet-hub/anet/shared/task"
 )
 
-// readSmall reads a file that must be small.
-func readSmall(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// unlessStopped gives what read gives, unless ctx ends first: a person who does
+// not answer, or a pipe nobody writes to, must not outlast Ctrl-C. The read is
+// left behind; the program ends.
+func unlessStopped[T any](ctx context.Context, read func() (T, error)) (v T, err error) {
+	done := make(chan struct{})
+	var got T
+	var failed error
+	go func() {
+		defer close(done)
+		got, failed = read()
+	}()
+	select {
+	case <-done:
+		return got, failed
+	case <-ctx.Done():
+		return v, ctx.Err()
 	}
-	defer f.Close()
-	return bounded(f, path, most)
+}
+
+// readSmall reads a file that must be small. It may be a pipe.
+func readSmall(ctx context.Context, path string, most int64) ([]byte, error) {
+	return unlessStopped(ctx, func() ([]byte, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return bounded(f, path, most)
+	})
 }
 
 func bounded(r io.Reader, name string, most int64) ([]byte, error) {
@@ -32,10 +54,10 @@ func bounded(r io.Reader, name string, most int64) ([]byte, error) {
 }
 
 // attach reads the files of a message.
-func attach(paths []string) ([]node.File, error) {
+func attach(ctx context.Context, paths []string) ([]node.File, error) {
 	files := make([]node.File, 0, len(paths))
 	for _, path := range paths {
-		data, err := readSmall(path, task.MaxAttachment)
+		data, err := readSmall(ctx, path, task.MaxAttachment)
 		if err != nil {
 			return nil, fmt.Errorf("attach a file: %w", err)
 		}

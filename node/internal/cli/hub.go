@@ -13,7 +13,7 @@ func (p *Program) registerCommand() *cobra.Command {
 	var name string
 	var inv invite
 	c := command("hub-register [flags]", "Register at the hub again, now", none, func(cmd *cobra.Command, _ []string) error {
-		token, err := inv.read(p.Getenv)
+		token, err := inv.read(cmd.Context(), p.Getenv)
 		if err != nil {
 			return err
 		}

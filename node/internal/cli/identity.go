@@ -95,8 +95,8 @@ const maxIdentity = 256 << 10
 
 func (p *Program) identityImportCommand() *cobra.Command {
 	c := command("import FILE", "Be the node of an exported identity, in a folder that has none", exactly("a file"),
-		func(_ *cobra.Command, args []string) error {
-			secret, err := readSmall(args[0], maxIdentity)
+		func(cmd *cobra.Command, args []string) error {
+			secret, err := readSmall(cmd.Context(), args[0], maxIdentity)
 			if err != nil {
 				return fmt.Errorf("import the identity: %w", err)
 			}

@@ -27,7 +27,7 @@ func (p *Program) policyCommand() *cobra.Command {
 			if len(args) == 0 || args[0] == present {
 				return p.showPolicy(present)
 			}
-			if err := p.widen(args[0], yes); err != nil {
+			if err := p.widen(cmd.Context(), args[0], yes); err != nil {
 				return err
 			}
 			if err := p.setPolicy(cmd.Context(), args[0]); err != nil {
@@ -46,12 +46,12 @@ public capabilities, which inbound.public_capabilities opens.
 }
 
 // widen asks before the node is opened to everybody.
-func (p *Program) widen(policy string, yes bool) error {
+func (p *Program) widen(ctx context.Context, policy string, yes bool) error {
 	switch config.Policy(policy) {
 	case config.Closed:
 		return nil
 	case config.Open:
-		return p.confirm(yes, "Everybody may then send text tasks to this node.")
+		return p.confirm(ctx, yes, "Everybody may then send text tasks to this node.")
 	case "approve":
 		return wrongUse("there is no approval queue in this build; the policy is closed or open")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -29,7 +30,7 @@ func (i *invite) flags(fs *pflag.FlagSet) {
 const maxInvite = 4 << 10
 
 // read gives the invite, "" when there is none.
-func (i invite) read(getenv func(string) string) (string, error) {
+func (i invite) read(ctx context.Context, getenv func(string) string) (string, error) {
 	if i.onCommandLine != "" {
 		return "", errs.New(errs.Invalid, "invite_on_command_line",
 			"every user of this machine can read a command line; %s", inviteRule)
@@ -37,7 +38,7 @@ func (i invite) read(getenv func(string) string) (string, error) {
 	if i.file == "" {
 		return tidy(getenv(inviteVariable))
 	}
-	b, err := readSmall(i.file, maxInvite)
+	b, err := readSmall(ctx, i.file, maxInvite)
 	if err != nil {
 		return "", fmt.Errorf("read the invite: %w", err)
 	}

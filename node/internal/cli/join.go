@@ -66,7 +66,7 @@ func (p *Program) join(ctx context.Context, j *joining) (node.Registration, erro
 	if err := bare(j.url); err != nil {
 		return node.Registration{}, err
 	}
-	invite, err := j.invite.read(p.Getenv)
+	invite, err := j.invite.read(ctx, p.Getenv)
 	if err != nil {
 		return node.Registration{}, err
 	}

@@ -59,7 +59,7 @@ func (p *Program) putCommand(list node.List, short, question string) *cobra.Comm
 			return err
 		}
 		if question != "" {
-			if err := p.confirm(yes, fmt.Sprintf(question, args[0])); err != nil {
+			if err := p.confirm(cmd.Context(), yes, fmt.Sprintf(question, args[0])); err != nil {
 				return err
 			}
 		}

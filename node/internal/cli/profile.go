@@ -48,7 +48,7 @@ func (p *Program) profileSetCommand() *cobra.Command {
 			next.Pricing = pricing
 		}
 		if given("readme-file") {
-			b, err := readSmall(readme, config.MaxReadme)
+			b, err := readSmall(cmd.Context(), readme, config.MaxReadme)
 			if err != nil {
 				return fmt.Errorf("read the readme: %w", err)
 			}

@@ -214,7 +214,7 @@ func (p *Program) saying(use, short string, least int, say func(node.API, contex
 		if len(args) > 1 {
 			words = args[1]
 		}
-		files, err := attach(paths)
+		files, err := attach(cmd.Context(), paths)
 		if err != nil {
 			return err
 		}
