@@ -98,7 +98,7 @@ func (a *App) open(ctx context.Context, dir datadir.Dir, o Options) error {
 	}
 	a.node = node.New(node.Parts{
 		Journal: a.journal, Keys: keys, Lists: peers.In(dir), Providers: registry,
-		Relay: relay{hub: a.hub, home: a.home}, Policy: a.home.PolicyNow, Public: cfg.Inbound.PublicCapabilities,
+		Relay: relay{hub: a.hub, home: a.home}, Policy: a.home.PolicyNow, Public: cfg.Inbound.PublicCapabilities, Strangers: cfg.Inbound.Strangers,
 		Unknown: a.home.Poke, NoResponseAfter: time.Duration(cfg.NoResponseAfter), Log: o.Log, Now: o.Now,
 	})
 	a.api = newAPI(a, o.Now)

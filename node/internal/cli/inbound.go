@@ -39,7 +39,11 @@ func (p *Program) policyCommand() *cobra.Command {
 public capabilities, which inbound.public_capabilities opens.
 
   closed  it is refused
-  open    text is taken from everybody; capabilities that are not public stay closed`
+  open    text is taken from everybody; capabilities that are not public stay closed
+
+What is kept of the texts of such agents is bounded by inbound.strangers, of one
+agent and of all of them: what does not fit is refused. anet status shows how much
+is kept; a week after their end their tasks are deleted.`
 	yesFlag(c, &yes)
 	c.ValidArgs = []string{string(config.Closed), string(config.Open)}
 	return example(c, "anet inbound policy", "anet inbound policy open")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/node/internal/config"
@@ -196,9 +197,20 @@ func (s State) printWork(w io.Writer) {
 		fmt.Fprintf(w, "poll\t%s\n", line(s.PollError))
 	}
 	fmt.Fprintf(w, "tasks\t%d open, %d running, %d messages to send, %d undecided\n", s.Open, s.Running, s.Outbox, s.Waiting)
+	if r := s.Strangers; r != nil {
+		fmt.Fprintf(w, "strangers\t%d of %d tasks without an end, %s of %s kept%s\n", r.Tasks, r.MaxTasks,
+			humanize.IBytes(uint64(r.Bytes)), humanize.IBytes(uint64(r.MaxBytes)), nearly(r))
+	}
 	if len(s.Dropped) > 0 {
 		fmt.Fprintf(w, "dropped\t%s\n", counts(s.Dropped))
 	}
+}
+
+func nearly(r *node.Strangers) string {
+	if r.Full() {
+		return "; beyond that they are refused: anet inbox --open, anet end TASK"
+	}
+	return ""
 }
 
 func counts(m map[string]int) string {

@@ -107,6 +107,7 @@ func (in Inbound) check(r report) {
 	default:
 		r("/policy", `policy must be "closed" or "open"`)
 	}
+	in.Strangers.check(r.in("/strangers"))
 	seen := map[string]bool{}
 	for i, p := range in.PublicCapabilities {
 		checkID(r, at("/public_capabilities", i, "id"), p.ID, seen)
@@ -143,6 +144,24 @@ func (p PublicCapability) check(r report) {
 	}
 	if p.PerCallerInflight > p.MaxInflight {
 		r("/per_caller_inflight", "per_caller_inflight (%d) is more than max_inflight (%d)", p.PerCallerInflight, p.MaxInflight)
+	}
+}
+
+// maxKept is the most bytes that may be kept of strangers: a terabyte.
+const maxKept = 1 << 40
+
+func (s Strangers) check(r report) {
+	limits := []struct {
+		name        string
+		value, most int64
+	}{
+		{"max_tasks", s.MaxTasks, maxLimit}, {"max_bytes", s.MaxBytes, maxKept},
+		{"per_caller_tasks", s.PerCallerTasks, maxLimit}, {"per_caller_bytes", s.PerCallerBytes, maxKept},
+	}
+	for _, l := range limits {
+		if l.value < 1 || l.value > l.most {
+			r(jsontext.Pointer("/"+l.name), `%s must be from 1 to %d; to take nothing from strangers say "policy": "closed"`, l.name, l.most)
+		}
 	}
 }
 

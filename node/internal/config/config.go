@@ -50,6 +50,22 @@ const (
 type Inbound struct {
 	Policy             Policy             `json:"policy"`
 	PublicCapabilities []PublicCapability `json:"public_capabilities"`
+	Strangers          Strangers          `json:"strangers"`
+}
+
+// Strangers bounds what an open node keeps of the texts of agents on no list:
+// tasks without an end, and bytes until they are deleted.
+type Strangers struct {
+	MaxTasks       int64 `json:"max_tasks"` // of all of them
+	MaxBytes       int64 `json:"max_bytes"`
+	PerCallerTasks int64 `json:"per_caller_tasks"`
+	PerCallerBytes int64 `json:"per_caller_bytes"`
+}
+
+// DefaultStrangers leaves a person with an inbox that can be read, and a small
+// disk with most of its room.
+func DefaultStrangers() Strangers {
+	return Strangers{MaxTasks: 500, MaxBytes: 256 << 20, PerCallerTasks: 10, PerCallerBytes: 16 << 20}
 }
 
 // PublicCapability opens one id to everybody, within limits (wire 2, L.2).
@@ -118,7 +134,7 @@ const DefaultNoResponse = 15 * time.Minute
 // public, nothing served.
 func Default() *Config {
 	return &Config{
-		Inbound:         Inbound{Policy: Closed},
+		Inbound:         Inbound{Policy: Closed, Strangers: DefaultStrangers()},
 		NoResponseAfter: Duration(DefaultNoResponse),
 	}
 }

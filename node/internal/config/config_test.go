@@ -19,7 +19,8 @@ const full = `{
       {"id": "text.summarize"},
       {"id": "text.translate", "per_caller_per_min": 20, "per_caller_per_day": 30, "global_per_min": 40,
        "max_inflight": 5, "per_caller_inflight": 2, "max_args_bytes": 8192}
-    ]
+    ],
+    "strangers": {"max_tasks": 7, "per_caller_bytes": 9000}
   },
   "modules": {"service": {
     "allow_tcp": true, "token_file": "/run/token", "timeout_ms": 1000,
@@ -46,6 +47,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 		{"tags", strings.Join(c.Tags, " "), "coding 日本語"},
 		{"default public", c.Inbound.PublicCapabilities[0], DefaultPublic("text.summarize")},
 		{"spelt out public", c.Inbound.PublicCapabilities[1], PublicCapability{"text.translate", 20, 30, 40, 5, 2, 8192}},
+		{"strangers", c.Inbound.Strangers, Strangers{7, 256 << 20, 10, 9000}},
 		{"module limit", svc.Limit(svc.Capabilities[0]), time.Second},
 		{"own limit", svc.Limit(svc.Capabilities[1]), 90 * time.Second},
 		{"module token", svc.Token(svc.Capabilities[0]), "/run/token"},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/anet-hub/anet/node/internal/control"
 	"github.com/anet-hub/anet/node/internal/home"
 	"github.com/anet-hub/anet/node/internal/hubclient"
@@ -118,5 +120,22 @@ func (x *exam) checkProcess(ctx context.Context) {
 			"anet down, then anet up --detach")
 	default:
 		x.fine("process", "the node runs as process %d", about.PID)
+		x.checkStrangers(ctx, c)
+	}
+}
+
+// checkStrangers looks whether an open node is about to refuse what it was
+// opened for.
+func (x *exam) checkStrangers(ctx context.Context, c *control.Client) {
+	s, err := c.Status(ctx)
+	switch r := s.Strangers; {
+	case err != nil || r == nil:
+		return
+	case r.Full():
+		x.found("strangers", fmt.Sprintf("%d of %d tasks without an end and %s of %s are kept of agents on no list; beyond that they are refused",
+			r.Tasks, r.MaxTasks, humanize.IBytes(uint64(r.Bytes)), humanize.IBytes(uint64(r.MaxBytes))),
+			"answer them (anet inbox --open, anet end TASK), or raise inbound.strangers in config.json")
+	default:
+		x.fine("strangers", "there is room for their texts")
 	}
 }

@@ -25,7 +25,7 @@ func (h *Handler) status(ctx context.Context, m mailbox.Mail) error {
 	}
 	return h.answered(ctx, m, func(tx *journal.Tx, k *journal.Task) error {
 		next, moved := k.State.Next(msg.State)
-		if !moved {
+		if !moved && (k.State.Terminal() || meta.Reason() == "") {
 			return tx.PutTask(k)
 		}
 		k.Reason, k.Note, k.RetryAfter = string(meta.Reason()), msg.Text, meta.RetryAfter()

@@ -2,6 +2,7 @@ package inbound
 
 import (
 	"context"
+	"errors"
 
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/mailbox"
@@ -63,7 +64,7 @@ func (h *Handler) read(m mailbox.Mail) (order, error) {
 	return o, nil
 }
 
-// takeWithdrawn records a task whose cancellation came first; it is not run.
+// takeWithdrawn records a call whose cancellation came first; it is not run.
 func (h *Handler) takeWithdrawn(ctx context.Context, o order, trust journal.Trust) error {
 	k := h.newTask(o, trust)
 	return h.commit(ctx, h.Journal.Write, o.mail, func(tx *journal.Tx) error { return h.Dispatch.Canceled(tx, &k, "") })
@@ -125,21 +126,37 @@ func (h *Handler) newTask(o order, trust journal.Trust) journal.Task {
 	} else {
 		k.Goal = o.doc.Goal()
 	}
+	if trust == journal.TrustPublic {
+		k.Weight = weightOf(o, k)
+	}
 	return k
 }
 
-// takeText puts a request in words into the inbox.
+// takeText puts a request in words into the inbox, a stranger's while there is
+// room.
 func (h *Handler) takeText(ctx context.Context, o order, trust journal.Trust) error {
-	if o.withdrawn {
-		return h.takeWithdrawn(ctx, o, trust)
-	}
 	k := h.newTask(o, trust)
-	return h.commit(ctx, h.Journal.WriteSoon, o.mail, func(tx *journal.Tx) error {
+	write, record := h.Journal.WriteSoon, func(tx *journal.Tx) error {
 		if err := tx.PutTask(&k); err != nil {
 			return err
 		}
 		return h.keep(tx, o, k)
+	}
+	if o.withdrawn { // its cancellation came first: kept, and at its end
+		write, record = h.Journal.Write, func(tx *journal.Tx) error { return h.Dispatch.Canceled(tx, &k, "") }
+	}
+	err := h.commit(ctx, write, o.mail, func(tx *journal.Tx) error {
+		if trust == journal.TrustPublic {
+			if err := h.room(tx, k.Peer, journal.Load{Tasks: 1, Bytes: k.Weight}); err != nil {
+				return err
+			}
+		}
+		return record(tx)
 	})
+	if full, ok := errors.AsType[noRoom](err); ok {
+		return h.refuse(ctx, o, full.Refusal)
+	}
+	return err
 }
 
 // keep stores what comes with a task: its files, and its requester's identity

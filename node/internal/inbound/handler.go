@@ -34,6 +34,7 @@ type Parts struct {
 	Lists     Lists
 	Policy    func() config.Policy // of the moment
 	Admission *Admission
+	Strangers config.Strangers
 	Dispatch  *dispatch.Dispatch
 	Notifier  Notifier
 	Dropped   *mailbox.Counts
@@ -139,10 +140,14 @@ type writer func(context.Context, func(*journal.Tx) error) error
 
 // notify tells the sender why its message came to nothing, within the limits.
 func (h *Handler) notify(m mailbox.Mail, meta map[string]any, words string) {
+	h.notifyState(m, task.Rejected, meta, words)
+}
+
+func (h *Handler) notifyState(m mailbox.Mail, s task.State, meta map[string]any, words string) {
 	if !h.notices.Allow(m.From, h.Now()) {
 		return
 	}
-	body, err := dispatch.StatusBody(task.Rejected, words, meta, h.Now().UnixMilli())
+	body, err := dispatch.StatusBody(s, words, meta, h.Now().UnixMilli())
 	if err != nil {
 		h.Log.Error("inbound: a notice cannot be written", "error", err)
 		return

@@ -2,6 +2,7 @@ package inbound
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -94,6 +95,11 @@ func (h *Handler) takeTurn(ctx context.Context, s said, id string) error {
 		if err := h.learn(tx, s, &k); err != nil {
 			return err
 		}
+		if k.Role == journal.Provider && k.Trust == journal.TrustPublic && !s.belongs {
+			if err := h.weigh(tx, &s, &k); err != nil {
+				return err
+			}
+		}
 		if err := record(tx, s.mail, &k, s.msg); err != nil {
 			return err
 		}
@@ -103,6 +109,28 @@ func (h *Handler) takeTurn(ctx context.Context, s said, id string) error {
 	if err == nil && running {
 		h.Dispatch.Cancel(id)
 	}
+	if full, ok := errors.AsType[noRoom](err); ok {
+		return h.notKept(s.mail, full.Reason)
+	}
+	return err
+}
+
+// notKept drops words for which there is no room. The task goes on without
+// them, and whoever said them is told.
+func (h *Handler) notKept(m mailbox.Mail, why task.Reason) error {
+	h.notifyState(m, task.InputRequired, map[string]any{task.KeyReason: why}, why.Sentence())
+	return drop(string(why))
+}
+
+// weigh adds a stranger's turn to what its task weighs, if there is room. To end
+// a task there always is: of such a turn only its kind is kept then.
+func (h *Handler) weigh(tx *journal.Tx, s *said, k *journal.Task) error {
+	more := turnWeight(s.msg)
+	err := h.room(tx, k.Peer, journal.Load{Bytes: more})
+	if _, full := errors.AsType[noRoom](err); full && s.msg.Kind != task.KindText {
+		s.msg, more, err = task.ChatMsg{Kind: s.msg.Kind}, 0, nil
+	}
+	k.Weight += more
 	return err
 }
 

@@ -59,6 +59,7 @@ type Task struct {
 	// The requester's identity, kept on the provider's task only, so that a
 	// stranger can be answered without becoming a known peer (E.10).
 	PeerKEL, PeerKeys []byte
+	Weight            int64 // bytes kept of it, counted for TrustPublic only
 
 	Started         bool // the provider's work may have begun
 	CancelRequested bool
@@ -87,7 +88,7 @@ func (k *Task) To(s task.State, now time.Time) bool {
 const taskColumns = `id, role, peer, context_id, capability, args, goal, doc, request_cid, trust,
 	state, effect, reason, note, retry_after_ms, deliverable, receipt, result_cid,
 	peer_kel, peer_keys, started, cancel_requested, late_result,
-	sent_at, heard_at, created_at, updated_at, ended_at, version`
+	sent_at, heard_at, created_at, updated_at, ended_at, version, weight`
 
 func scanTask(row scanner) (Task, error) {
 	var k Task
@@ -95,7 +96,7 @@ func scanTask(row scanner) (Task, error) {
 	err := row.Scan(&k.ID, &k.Role, &k.Peer, &k.ContextID, &k.Capability, &k.Args, &k.Goal, &k.Doc, &k.RequestCID, &k.Trust,
 		&k.State, &k.Effect, &k.Reason, &k.Note, &retry, &k.Deliverable, &k.Receipt, &k.ResultCID,
 		&k.PeerKEL, &k.PeerKeys, &k.Started, &k.CancelRequested, &k.LateResult,
-		&sent, &heard, &created, &updated, &ended, &k.Version)
+		&sent, &heard, &created, &updated, &ended, &k.Version, &k.Weight)
 	k.RetryAfter = time.Duration(retry) * time.Millisecond
 	k.Sent, k.Heard, k.Created, k.Updated, k.Ended = at(sent), at(heard), at(created), at(updated), at(ended)
 	return k, err
@@ -110,18 +111,18 @@ func (t *Tx) PutTask(k *Task) error {
 		k.Created = t.now
 	}
 	return t.exec(`INSERT INTO task (`+taskColumns+`)
-		VALUES (?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?)
+		VALUES (?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET
 			state = excluded.state, effect = excluded.effect, reason = excluded.reason, note = excluded.note,
 			retry_after_ms = excluded.retry_after_ms, deliverable = excluded.deliverable, receipt = excluded.receipt,
 			result_cid = excluded.result_cid, peer_kel = excluded.peer_kel, peer_keys = excluded.peer_keys,
 			started = excluded.started, cancel_requested = excluded.cancel_requested, late_result = excluded.late_result,
 			sent_at = excluded.sent_at, heard_at = excluded.heard_at, updated_at = excluded.updated_at,
-			ended_at = excluded.ended_at, version = excluded.version`,
+			ended_at = excluded.ended_at, version = excluded.version, weight = excluded.weight`,
 		k.ID, k.Role, k.Peer, k.ContextID, k.Capability, k.Args, k.Goal, k.Doc, k.RequestCID, k.Trust,
 		k.State, k.Effect, k.Reason, k.Note, k.RetryAfter.Milliseconds(), k.Deliverable, k.Receipt, k.ResultCID,
 		k.PeerKEL, k.PeerKeys, k.Started, k.CancelRequested, k.LateResult,
-		ms(k.Sent), ms(k.Heard), ms(k.Created), ms(k.Updated), ms(k.Ended), k.Version)
+		ms(k.Sent), ms(k.Heard), ms(k.Created), ms(k.Updated), ms(k.Ended), k.Version, k.Weight)
 }
 
 // bump gives the task the next version though its own row stays as it is.
@@ -237,9 +238,27 @@ func (t *Tx) OpenCount() (n int, err error) {
 	return n, err
 }
 
-// PurgeTasks deletes public calls that ended before then (L.10); their evidence
-// stays.
+// PurgeTasks deletes what strangers asked for and what ended before then (L.10);
+// the evidence of it stays.
 func (t *Tx) PurgeTasks(then time.Time) (int64, error) {
-	return t.affect(`DELETE FROM task WHERE role = 'provider' AND trust = 'public_cap'
+	return t.affect(`DELETE FROM task WHERE role = 'provider' AND trust IN ('public_cap', 'public')
 		AND ended_at > 0 AND ended_at < ?`, ms(then))
 }
+
+// Load is what is kept of the texts of strangers: tasks without an end, and the
+// bytes of all of them.
+type Load struct{ Tasks, Bytes int64 }
+
+// StrangersLoad is that of all strangers.
+func (t *Tx) StrangersLoad() (l Load, err error) {
+	_, err = t.one(loadQuery, nil, &l.Tasks, &l.Bytes)
+	return l, err
+}
+
+// StrangerLoad is that of one.
+func (t *Tx) StrangerLoad(aid string) (l Load, err error) {
+	_, err = t.one(loadQuery+` AND peer = ?`, []any{aid}, &l.Tasks, &l.Bytes)
+	return l, err
+}
+
+const loadQuery = `SELECT count(*) FILTER (WHERE ended_at = 0), coalesce(sum(weight), 0) FROM task WHERE trust = 'public'`

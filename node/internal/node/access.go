@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/peers"
 	"github.com/anet-hub/anet/shared/errs"
@@ -121,7 +122,18 @@ func (n *Node) Fill(ctx context.Context, s *Status) error {
 		if s.Outbox = depth; depth > 0 {
 			s.OldestOut = &oldest
 		}
-		s.Open, err = tx.OpenCount()
+		if s.Open, err = tx.OpenCount(); err != nil {
+			return err
+		}
+		s.Strangers, err = n.strangers(tx)
 		return err
 	})
+}
+
+func (n *Node) strangers(tx *journal.Tx) (*Strangers, error) {
+	l, err := tx.StrangersLoad()
+	if err != nil || l.Bytes == 0 && n.Parts.Policy() != config.Open {
+		return nil, err
+	}
+	return &Strangers{Tasks: l.Tasks, MaxTasks: n.Parts.Strangers.MaxTasks, Bytes: l.Bytes, MaxBytes: n.Parts.Strangers.MaxBytes}, nil
 }

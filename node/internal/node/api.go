@@ -320,7 +320,22 @@ type Status struct {
 	Waiting   int            `json:"waiting"` // mail that could not be decided yet
 	Running   int            `json:"running"` // calls at work
 	Open      int            `json:"open"`    // tasks without an end
+	Strangers *Strangers     `json:"strangers,omitempty"`
 	Dropped   map[string]int `json:"dropped"` // refused mail by reason, since the start
+}
+
+// Strangers is what an open node keeps of the texts of agents on no list, and
+// how much that may be. It is absent where there is none and none is taken.
+type Strangers struct {
+	Tasks    int64 `json:"tasks"` // without an end
+	MaxTasks int64 `json:"max_tasks"`
+	Bytes    int64 `json:"bytes"`
+	MaxBytes int64 `json:"max_bytes"`
+}
+
+// Full says whether strangers may soon be refused for want of room.
+func (s *Strangers) Full() bool {
+	return s != nil && (s.Tasks*10 >= s.MaxTasks*9 || s.Bytes*10 >= s.MaxBytes*9)
 }
 
 // Differs says whether the hub lists something else than the node offers.

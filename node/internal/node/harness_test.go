@@ -126,6 +126,7 @@ func (w *world) start(dir string, options ...option) *running {
 	p := Parts{
 		Journal: j, Keys: keys, Lists: peers.In(folder), Relay: r.line, Providers: &provider.Registry{},
 		Policy:          func() config.Policy { return config.Closed },
+		Strangers:       config.DefaultStrangers(),
 		NoResponseAfter: config.DefaultNoResponse, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 	for _, o := range options {
@@ -184,6 +185,22 @@ func (w *world) call(from *running, order Order) Task {
 	t, err := from.StartTask(w.t.Context(), order)
 	w.must(err)
 	return w.wait(from, t.ID, time.Minute)
+}
+
+// ask sends a text and does not wait.
+func (w *world) ask(from, to *running, words string) Task {
+	w.t.Helper()
+	t, err := from.StartTask(w.t.Context(), Order{Provider: to.aid(), Text: words})
+	w.must(err)
+	return t
+}
+
+// task is how a node sees a task now.
+func (w *world) task(r *running, id string) Task {
+	w.t.Helper()
+	t, err := r.Task(w.t.Context(), id)
+	w.must(err)
+	return t
 }
 
 func (r *running) aid() string { return r.Keys.AID() }

@@ -44,6 +44,7 @@ type Parts struct {
 	Providers dispatch.Resolver
 	Policy    func() config.Policy
 	Public    []config.PublicCapability
+	Strangers config.Strangers
 	Unknown   func() // the hub does not know this node
 
 	NoResponseAfter time.Duration // 0 for never
@@ -72,7 +73,7 @@ func New(p Parts) *Node {
 	n.Dispatch = dispatch.New(p.Journal, p.Providers, n.Outbox, p.Keys.Signer, p.Log)
 	handler := inbound.New(inbound.Parts{
 		AID: p.Keys.AID(), Journal: p.Journal, Book: book, Lists: p.Lists, Policy: p.Policy,
-		Admission: inbound.NewAdmission(p.Public), Dispatch: n.Dispatch, Notifier: n.Outbox,
+		Admission: inbound.NewAdmission(p.Public), Strangers: p.Strangers, Dispatch: n.Dispatch, Notifier: n.Outbox,
 		Dropped: n.Dropped, Log: p.Log, Now: p.Now,
 	})
 	opener := &mailbox.Opener{
