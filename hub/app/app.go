@@ -21,10 +21,6 @@ import (
 	"github.com/anet-hub/anet/hub/internal/postgres"
 )
 
-// stopWithin is how long a graceful stop may take: polls are answered, loops
-// flush, connections close.
-const stopWithin = 8 * time.Second
-
 // App is one hub process, ready to run.
 type App struct {
 	cfg  Config
@@ -35,22 +31,25 @@ type App struct {
 	srv  *http.Server
 }
 
-// New opens the database (starting a private one where none is configured),
-// brings its schema up to date, finds or makes the hub's identity, and binds
-// the listening address. Nothing is served before Run.
+// New binds the listening address, opens the database (starting a private one
+// where none is configured), brings its schema up to date, and finds or makes
+// the hub's identity. Nothing is served before Run.
 func New(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.Registry) (*App, error) {
-	data, err := OpenDatabase(ctx, cfg, log)
+	ln, err := cfg.listen()
 	if err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log, data: data}
+	a := &App{cfg: cfg, log: log, ln: ln}
 	if err := a.build(ctx, reg); err != nil {
-		return nil, errors.Join(err, data.Close(context.WithoutCancel(ctx)))
+		return nil, errors.Join(err, ln.Close(), a.data.Close(ctx))
 	}
 	return a, nil
 }
 
 func (a *App) build(ctx context.Context, reg *prometheus.Registry) (err error) {
+	if a.data, err = OpenDatabase(ctx, a.cfg, a.log); err != nil {
+		return err
+	}
 	if err := postgres.Migrate(ctx, a.data.DirectURL(), a.log); err != nil {
 		return err
 	}
@@ -58,13 +57,11 @@ func (a *App) build(ctx context.Context, reg *prometheus.Registry) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.hub, err = newHub(ctx, a.cfg, a.log, reg, a.data, key); err != nil {
+	a.hub, err = newHub(ctx, a.cfg, a.log, reg, a.data, key)
+	if err != nil {
 		return err
 	}
 	a.srv = server(a.hub.api, a.log)
-	if a.ln, err = net.Listen("tcp", a.cfg.Listen); err != nil {
-		return fmt.Errorf("listen on %s: %w (choose another address with --listen)", a.cfg.Listen, err)
-	}
 	return nil
 }
 
@@ -118,13 +115,19 @@ func (a *App) serve() error {
 // stop goes from the outside in: no new requests, no waiting polls, then the
 // loops, then the database.
 func (a *App) stop(ctx context.Context, stopLoops func(), g *errgroup.Group) error {
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
-	defer cancel()
 	a.hub.endPolls()
-	shut := a.srv.Shutdown(bounded)
-	if shut != nil {
-		shut = errors.Join(shut, a.srv.Close())
+	parts := []part{
+		{"requests", requestsBy, a.hangUp},
+		{"loops", loopsBy, func(context.Context) error { stopLoops(); return g.Wait() }},
 	}
-	stopLoops()
-	return errors.Join(g.Wait(), shut, a.data.Close(bounded))
+	return stop(ctx, append(parts, a.data.parts()...)...)
+}
+
+// hangUp lets requests come to their end, and cuts off those that do not.
+func (a *App) hangUp(ctx context.Context) error {
+	err := a.srv.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("requests were cut off: %w", err), a.srv.Close())
+	}
+	return err
 }

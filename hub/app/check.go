@@ -24,7 +24,8 @@ func (c *Config) check() error {
 	case c.Memory < c.leastMemory():
 		return fmt.Errorf("--memory-budget is %s, and these limits need %s", size(c.Memory), size(c.leastMemory()))
 	}
-	return nil
+	_, err := c.proxies()
+	return err
 }
 
 // leastMemory lets the largest request pass when it is alone. A send holds its

@@ -70,7 +70,7 @@ func connect(ctx context.Context, cfg Config, d *Database, log *slog.Logger) (_ 
 		d.DB, err = postgres.Open(ctx, o)
 	}
 	if err != nil {
-		return nil, errors.Join(err, d.stopPrivate(context.WithoutCancel(ctx)))
+		return nil, errors.Join(err, d.Close(ctx))
 	}
 	return d, nil
 }
@@ -83,15 +83,17 @@ func (d *Database) DirectURL() string {
 	return d.url
 }
 
-// Close lets go of the database and stops a private server.
-func (d *Database) Close(ctx context.Context) error {
-	d.DB.Close()
-	return d.stopPrivate(ctx)
-}
+// Close lets go of the database and stops a private server, also where ctx has
+// ended.
+func (d *Database) Close(ctx context.Context) error { return stop(ctx, d.parts()...) }
 
-func (d *Database) stopPrivate(ctx context.Context) error {
-	if d.private == nil {
-		return nil
+// parts are what there is to end, of a database that may be half open.
+func (d *Database) parts() (parts []part) {
+	if d != nil && d.DB != nil {
+		parts = append(parts, part{"connections", connectionsBy, func(context.Context) error { d.DB.Close(); return nil }})
 	}
-	return d.private.Stop(ctx)
+	if d != nil && d.private != nil {
+		parts = append(parts, part{"database", databaseBy, d.private.Stop})
+	}
+	return parts
 }

@@ -28,7 +28,7 @@ func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, 
 	}
 	op := &Operator{data: data}
 	if err := op.open(ctx, log); err != nil {
-		return nil, errors.Join(err, data.Close(context.WithoutCancel(ctx)))
+		return nil, errors.Join(err, data.Close(ctx))
 	}
 	return op, nil
 }

@@ -119,7 +119,7 @@ func asOperator(cmd *cobra.Command, cfg *app.Config, do func(*app.Operator) erro
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(op), op.Close(context.WithoutCancel(cmd.Context())))
+	return errors.Join(do(op), op.Close(cmd.Context()))
 }
 
 func print(w io.Writer, asJSON bool, v any, text string) error {

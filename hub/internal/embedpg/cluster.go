@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -136,6 +137,7 @@ func (c cluster) initdb(ctx context.Context, p programs, dir string, sync bool) 
 	}
 	cmd := exec.CommandContext(ctx, p.path("initdb"), args...)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = dir, environment(), c.account.attr()
+	cmd.WaitDelay = time.Second // a server it started may hold its output after it
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, lastLines(out))
 	}

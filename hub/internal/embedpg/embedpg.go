@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"time"
 
 	"github.com/gofrs/flock"
 
@@ -98,7 +97,7 @@ func (s *Server) begin(ctx context.Context) error {
 // abandon gives the folder back after a start that failed half-way.
 func (s *Server) abandon() {
 	if s.proc != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		_ = s.proc.stop(ctx)
 	}

@@ -18,7 +18,7 @@ const (
 
 	interval = 2 * time.Second // between batches
 	maxKnown = 1 << 20         // agents whose last stamp is remembered
-	lastCall = 5 * time.Second // for the batch at the end
+	lastCall = time.Second     // for the batch at the end
 )
 
 // Store keeps the times.
