@@ -22,41 +22,62 @@ func (r Row) life() Life { return Life{RegisteredAt: r.Place.RegisteredAt, LastS
 // Step is one bounded read of a list. Its last row stands for the last place
 // looked at even when it has no view; rows in between without one may be left
 // out. Looked is smaller than what was asked for only at the end of the list; a
-// step that stopped because its views fill a page counts as whole.
+// step that stopped because its views were many bytes counts as whole.
 type Step struct {
 	Rows   []Row
 	Looked int
 }
 
 // Lists reads the directory in its orders. Every method looks at no more than n
-// places behind after.
+// places behind after, and stops once the views it read have more than most
+// bytes; it always reads one.
 type Lists interface {
 	// Ranked reads the agents that offer one of caps, in the order of ranks.
 	// The empty id stands for anything at all.
-	Ranked(ctx context.Context, caps []string, after Place, n int) (Step, error)
+	Ranked(ctx context.Context, caps []string, after Place, n, most int) (Step, error)
 
 	// InRange reads the capabilities behind after and before ranges[i].Until, in
 	// their order and within one in that of ranks. An agent answers where its
 	// smallest capability in any of the ranges stands.
-	InRange(ctx context.Context, ranges []Range, i int, after Place, n int) (Step, error)
+	InRange(ctx context.Context, ranges []Range, i int, after Place, n, most int) (Step, error)
 
 	// Search reads the listed agents whose search text holds text, in the
 	// order of ranks.
-	Search(ctx context.Context, text string, after Place, n int) (Step, error)
+	Search(ctx context.Context, text string, after Place, n, most int) (Step, error)
 }
 
 // Page is an answer to a question.
 type Page struct {
-	Views []byte // the agents as JSON, separated by commas
 	Count int
 	Limit int
 	Next  string // the cursor of the next page, empty at the end
+
+	rows  []Row
+	bytes int
+	now   time.Time
 }
 
+// Size is how many bytes AppendViews adds at most.
+func (p Page) Size() int { return p.bytes + p.Count }
+
+// AppendViews writes the agents as JSON, separated by commas.
+func (p Page) AppendViews(out []byte) []byte {
+	for i, r := range p.rows {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendLive(out, r.View, r.life(), p.now)
+	}
+	return out
+}
+
+// Reserve takes memory before something is read into it.
+type Reserve func(bytes int64) error
+
 // List answers a question from the place its cursor names.
-func (d *Directory) List(ctx context.Context, q Question, limit int, cursor string) (Page, error) {
+func (d *Directory) List(ctx context.Context, q Question, limit int, cursor string, reserve Reserve) (Page, error) {
 	now := d.now()
-	w := walk{steps: d.steps(q), limit: limit, now: now, budget: newBudget(now, d.now)}
+	w := walk{steps: d.steps(q), limit: limit, now: now, budget: newBudget(now, d.now), reserve: reserve}
 	if cursor != "" {
 		place, err := decodeCursor(q.String(), cursor)
 		if err != nil {
@@ -67,7 +88,8 @@ func (d *Directory) List(ctx context.Context, q Question, limit int, cursor stri
 	if err := w.run(ctx); err != nil {
 		return Page{}, err
 	}
-	return w.page(q), nil
+	// The last view read may be larger than what there was room for.
+	return w.page(q), w.makeRoom()
 }
 
 // steps chooses how the question is walked.

@@ -32,6 +32,8 @@ func askText(t *testing.T, value string) Question {
 	return q
 }
 
+func plenty(int64) error { return nil }
+
 // names reads a page.
 func names(t *testing.T, p Page) []string {
 	t.Helper()
@@ -44,8 +46,8 @@ func names(t *testing.T, p Page) []string {
 
 func views(t *testing.T, p Page) (out []wire.Agent) {
 	t.Helper()
-	if err := json.Unmarshal([]byte("["+string(p.Views)+"]"), &out); err != nil || len(out) != p.Count {
-		t.Fatalf("%d views in %s: %v", p.Count, p.Views, err)
+	if err := json.Unmarshal([]byte("["+string(p.AppendViews(nil))+"]"), &out); err != nil || len(out) != p.Count {
+		t.Fatalf("%d views in %s: %v", p.Count, p.AppendViews(nil), err)
 	}
 	return out
 }
@@ -54,7 +56,7 @@ func views(t *testing.T, p Page) (out []wire.Agent) {
 func pages(t *testing.T, d *Directory, q Question, limit int) (all [][]string) {
 	t.Helper()
 	for cursor := ""; ; {
-		p, err := d.List(context.Background(), q, limit, cursor)
+		p, err := d.List(context.Background(), q, limit, cursor, plenty)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +104,7 @@ func TestListAnswers(t *testing.T) {
 		{"words, whatever their case", askText(t, "DIGEST"), []string{"1", "2", "8"}},
 		{"words are literal", askText(t, "a_c"), []string{"4"}},
 	} {
-		p, err := d.List(context.Background(), c.q, MaxPage, "")
+		p, err := d.List(context.Background(), c.q, MaxPage, "", plenty)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,11 +148,11 @@ func TestPageBounds(t *testing.T) {
 			agents = append(agents, a)
 		}
 		d, _ := newMemory(agents...)
-		p, err := d.List(context.Background(), Question{}, MaxPage, "")
+		p, err := d.List(context.Background(), Question{}, MaxPage, "", plenty)
 		if err != nil || p.Next == "" {
 			t.Fatalf("8 MB on one page, %v", err)
 		}
-		if total := len(p.Views); total > MaxPageBytes || total < MaxPageBytes/2 {
+		if total := len(p.AppendViews(nil)); total > MaxPageBytes || total < MaxPageBytes/2 {
 			t.Errorf("a page has %d bytes, want up to %d", total, MaxPageBytes)
 		}
 		if n := len(slices.Concat(pages(t, d, Question{}, MaxPage)...)); n != 60 {
@@ -163,7 +165,7 @@ func TestPageBounds(t *testing.T) {
 			agents = append(agents, agent(i, "x"))
 		}
 		d, m := newMemory(agents...)
-		w := walk{steps: d.steps(askText(t, "agent 2999")), limit: 10, now: d.now(),
+		w := walk{steps: d.steps(askText(t, "agent 2999")), limit: 10, now: d.now(), reserve: plenty,
 			budget: budget{looked: 100, until: d.now().Add(time.Minute), clock: d.now}}
 		if err := w.run(context.Background()); err != nil {
 			t.Fatal(err)
@@ -181,7 +183,7 @@ func TestPageBounds(t *testing.T) {
 		clock := testNow.Add(time.Hour)
 		d.now = func() time.Time { return clock }
 		m.onStep = func() { clock = clock.Add(maxWalk) }
-		p, err := d.List(context.Background(), askText(t, "agent 299"), 10, "")
+		p, err := d.List(context.Background(), askText(t, "agent 299"), 10, "", plenty)
 		if err != nil || p.Count != 0 || p.Next == "" {
 			t.Errorf("a slow walk gave %v, next %q, %v; want nothing yet and a cursor", names(t, p), p.Next, err)
 		}
@@ -189,6 +191,44 @@ func TestPageBounds(t *testing.T) {
 			t.Errorf("pages hold %v, want 299", got)
 		}
 	})
+}
+
+// A page is held twice, as it was read and as it is answered, and memory is
+// taken for both whatever the size of its views.
+func TestAPageTakesTheMemoryItHolds(t *testing.T) {
+	var agents []Agent
+	for i := range 60 {
+		a := agent(i, "x")
+		for j := range i * 4 {
+			a.Tags = append(a.Tags, fmt.Sprintf("%03d%s", j, strings.Repeat("x", 253)))
+		}
+		agents = append(agents, a)
+	}
+	d, _ := newMemory(agents...)
+	for _, limit := range []int{1, 10, 50, MaxPage} {
+		for cursor, more := "", true; more; more = cursor != "" {
+			var taken int64
+			p, err := d.List(context.Background(), askCap(t, "x"), limit, cursor, func(n int64) error { taken += n; return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			held := 2 * int64(len(p.AppendViews(nil)))
+			if p.Size() > MaxPageBytes || taken < held || taken > 4*held+2*int64(limit)*usualView {
+				t.Errorf("a page of %d holds %d bytes and took %d", limit, held, taken)
+			}
+			cursor = p.Next
+		}
+	}
+	refused := errs.New(errs.Unavailable, "hub_busy", "busy")
+	_, err := d.List(context.Background(), askCap(t, "x"), 50, "", func(n int64) error {
+		if n > 2*50*usualView {
+			return refused
+		}
+		return nil
+	})
+	if err != refused {
+		t.Errorf("a page without memory gave %v", err)
+	}
 }
 
 // Number 42: thirty days and quiet.
@@ -199,7 +239,7 @@ func TestWhoIsNotSeenForThirtyDaysIsHidden(t *testing.T) {
 	m.seen[aidOf(2)] = now.Add(-time.Minute)
 	m.seen[aidOf(3)] = now.Add(-2 * time.Hour)
 	for _, q := range []Question{askCap(t, "x"), askCap(t, "x*"), askCap(t, "*"), {}} {
-		p, err := d.List(context.Background(), q, 10, "")
+		p, err := d.List(context.Background(), q, 10, "", plenty)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +255,7 @@ func TestWhoIsNotSeenForThirtyDaysIsHidden(t *testing.T) {
 
 func TestABrokenCursorIsRefused(t *testing.T) {
 	d, _ := newMemory(agent(1, "x.y"), agent(2, "x.y"), agent(3, "z.a"))
-	p, err := d.List(context.Background(), askCap(t, "x.y"), 1, "")
+	p, err := d.List(context.Background(), askCap(t, "x.y"), 1, "", plenty)
 	if err != nil || p.Next == "" {
 		t.Fatalf("no second page: %v", err)
 	}
@@ -235,12 +275,12 @@ func TestABrokenCursorIsRefused(t *testing.T) {
 		{"a made-up time", late, askCap(t, "x.y")},
 		{"an empty place", codec.EncodeB64u(make([]byte, 40)), askCap(t, "x.y")},
 	} {
-		_, err := d.List(context.Background(), c.q, 10, c.cursor)
+		_, err := d.List(context.Background(), c.q, 10, c.cursor, plenty)
 		if e := errs.As(err); e == nil || e.Kind != errs.Invalid || e.Field != "cursor" {
 			t.Errorf("%s: %v, want an invalid cursor", c.why, err)
 		}
 	}
-	if _, err := d.List(context.Background(), askCap(t, " x.y ,"), 5, p.Next); err != nil {
+	if _, err := d.List(context.Background(), askCap(t, " x.y ,"), 5, p.Next, plenty); err != nil {
 		t.Errorf("the same question, spelled otherwise and with another limit: %v", err)
 	}
 }

@@ -31,7 +31,7 @@ type memory struct {
 	onStep func()
 }
 
-func (m *memory) step(places []Place, answers func(Place, Agent) bool, after Place, n int, order func(a, b Place) int) (Step, error) {
+func (m *memory) step(places []Place, answers func(Place, Agent) bool, after Place, n, most int, order func(a, b Place) int) (Step, error) {
 	if m.onStep != nil {
 		m.onStep()
 	}
@@ -51,12 +51,16 @@ func (m *memory) step(places []Place, answers func(Place, Agent) bool, after Pla
 			row.View, _ = a.Rendered()
 		}
 		st.Rows = append(st.Rows, row)
+		if most -= len(row.View); most < 0 {
+			st.Looked = n
+			break
+		}
 	}
 	m.looked += st.Looked
 	return st, nil
 }
 
-func (m *memory) Ranked(_ context.Context, caps []string, after Place, n int) (Step, error) {
+func (m *memory) Ranked(_ context.Context, caps []string, after Place, n, most int) (Step, error) {
 	var places []Place
 	for _, a := range m.agents {
 		if slices.ContainsFunc(caps, func(c string) bool {
@@ -65,20 +69,20 @@ func (m *memory) Ranked(_ context.Context, caps []string, after Place, n int) (S
 			places = append(places, a.Place())
 		}
 	}
-	return m.step(places, func(Place, Agent) bool { return true }, after, n, ByRank)
+	return m.step(places, func(Place, Agent) bool { return true }, after, n, most, ByRank)
 }
 
-func (m *memory) Search(_ context.Context, text string, after Place, n int) (Step, error) {
+func (m *memory) Search(_ context.Context, text string, after Place, n, most int) (Step, error) {
 	var places []Place
 	for _, a := range m.agents {
 		if a.Listed() {
 			places = append(places, a.Place())
 		}
 	}
-	return m.step(places, func(_ Place, a Agent) bool { return strings.Contains(a.Search(), text) }, after, n, ByRank)
+	return m.step(places, func(_ Place, a Agent) bool { return strings.Contains(a.Search(), text) }, after, n, most, ByRank)
 }
 
-func (m *memory) InRange(_ context.Context, ranges []Range, i int, after Place, n int) (Step, error) {
+func (m *memory) InRange(_ context.Context, ranges []Range, i int, after Place, n, most int) (Step, error) {
 	var places []Place
 	for _, a := range m.agents {
 		for _, c := range a.Caps() {
@@ -98,7 +102,7 @@ func (m *memory) InRange(_ context.Context, ranges []Range, i int, after Place, 
 		}
 		return false
 	}
-	return m.step(places, smallest, after, n, byCapability)
+	return m.step(places, smallest, after, n, most, byCapability)
 }
 
 func byCapability(a, b Place) int {

@@ -17,12 +17,9 @@ const (
 	maxText      = 256
 )
 
-// PageBytes is what a page of that limit is expected to take in memory: views
-// are small as a rule, and a page ends at its bound.
-func PageBytes(limit int) int64 { return min(int64(limit)*8<<10, 2*MaxPageBytes) }
-
-// CardBytes is the same for a page of cards, each of which may be large.
-func CardBytes(limit int) int64 { return min(int64(limit)*card.MaxBytes, 2*MaxPageBytes) }
+// CardBytes is what a page of cards takes in memory at most: what was read for
+// it, one card more than it shows, and the answer.
+func CardBytes(limit int) int64 { return min(2*int64(limit+1)*card.MaxBytes, 3*MaxPageBytes) }
 
 // Question is what a list is asked for. The zero value asks for everybody who
 // is listed.

@@ -13,9 +13,14 @@ const (
 	maxStep   = 256 // places read with their views
 )
 
-// stepper reads the next places of one list.
+// usualView is what a view is expected to have at most. Room for more is made
+// when there are larger ones.
+const usualView = 2 << 10
+
+// stepper reads the next places of one list, and of views not many more than
+// most bytes.
 type stepper interface {
-	step(ctx context.Context, after Place, want int) (Step, bool, error)
+	step(ctx context.Context, after Place, want, most int) (Step, bool, error)
 	first() Place
 	ranked() bool // whether the list is in the order of ranks
 }
@@ -28,9 +33,9 @@ type rankedSteps struct {
 func (s *rankedSteps) first() Place { return start("") }
 func (s *rankedSteps) ranked() bool { return true }
 
-func (s *rankedSteps) step(ctx context.Context, after Place, want int) (Step, bool, error) {
+func (s *rankedSteps) step(ctx context.Context, after Place, want, most int) (Step, bool, error) {
 	n := min(want, maxStep)
-	st, err := s.lists.Ranked(ctx, s.caps, after, n)
+	st, err := s.lists.Ranked(ctx, s.caps, after, n, most)
 	return st, st.Looked < n, err
 }
 
@@ -45,13 +50,13 @@ func (s *textSteps) ranked() bool { return true }
 
 // step grows from one to the next: a word that many agents use fills its page
 // from the first rows, a rare one should not need forty questions.
-func (s *textSteps) step(ctx context.Context, after Place, want int) (Step, bool, error) {
+func (s *textSteps) step(ctx context.Context, after Place, want, most int) (Step, bool, error) {
 	n := min(want, maxStep)
 	if s.text != "" {
 		s.size = min(max(n, 4*s.size), 4000)
 		n = s.size
 	}
-	st, err := s.lists.Search(ctx, s.text, after, n)
+	st, err := s.lists.Search(ctx, s.text, after, n, most)
 	return st, st.Looked < n, err
 }
 
@@ -64,7 +69,7 @@ func (s *rangeSteps) first() Place { return start(s.ranges[0].From) }
 func (s *rangeSteps) ranked() bool { return false }
 
 // step reads from one range; at its end the next one begins.
-func (s *rangeSteps) step(ctx context.Context, after Place, want int) (Step, bool, error) {
+func (s *rangeSteps) step(ctx context.Context, after Place, want, most int) (Step, bool, error) {
 	n := min(want, maxStep)
 	for i, r := range s.ranges {
 		if after.Cap >= r.Until {
@@ -73,7 +78,7 @@ func (s *rangeSteps) step(ctx context.Context, after Place, want int) (Step, boo
 		if after.Cap < r.From {
 			after = start(r.From)
 		}
-		st, err := s.lists.InRange(ctx, s.ranges, i, after, n)
+		st, err := s.lists.InRange(ctx, s.ranges, i, after, n, most)
 		last := i == len(s.ranges)-1
 		if err != nil || st.Looked > 0 || last {
 			return st, last && st.Looked < n, err
@@ -106,11 +111,13 @@ type walk struct {
 	limit   int
 	now     time.Time
 	budget  budget
+	reserve Reserve
 	after   Place
 	resumed bool
 
 	rows  []Row
-	bytes int
+	bytes int // of them in an answer
+	taken int // bytes that there is memory for, twice: as they are read and in the answer
 	end   bool
 }
 
@@ -119,8 +126,11 @@ func (w *walk) run(ctx context.Context) error {
 		w.after = w.steps.first()
 	}
 	for {
+		if err := w.makeRoom(); err != nil {
+			return err
+		}
 		began := w.budget.clock()
-		st, end, err := w.steps.step(ctx, w.after, w.limit-len(w.rows)+1)
+		st, end, err := w.steps.step(ctx, w.after, w.limit-len(w.rows)+1, w.taken-w.bytes)
 		if err != nil {
 			return err
 		}
@@ -132,6 +142,18 @@ func (w *walk) run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// makeRoom takes memory for more than there is, twice as much each time: a page
+// that turns out large has what it needs in a few steps, and the usual one takes
+// little from others.
+func (w *walk) makeRoom() error {
+	if w.bytes < w.taken {
+		return nil
+	}
+	more := min(max(w.taken, w.bytes, w.limit*usualView), MaxPageBytes)
+	w.taken += more
+	return w.reserve(2 * int64(more))
 }
 
 // take adds rows until the page is full. Whether there is a next page is known
@@ -159,18 +181,12 @@ func (w *walk) room(n int) bool {
 // page shapes the answer. One that is whole is in the order of ranks, whatever
 // order it was read in.
 func (w *walk) page(q Question) Page {
-	p := Page{Limit: w.limit, Count: len(w.rows), Views: make([]byte, 0, w.bytes)}
+	p := Page{Limit: w.limit, Count: len(w.rows), rows: w.rows, bytes: w.bytes, now: w.now}
 	if !w.end {
 		p.Next = encodeCursor(q.String(), w.after)
 	}
 	if w.end && !w.resumed && !w.steps.ranked() {
 		slices.SortFunc(w.rows, func(a, b Row) int { return ByRank(a.Place, b.Place) })
-	}
-	for i, r := range w.rows {
-		if i > 0 {
-			p.Views = append(p.Views, ',')
-		}
-		p.Views = appendLive(p.Views, r.View, r.life(), w.now)
 	}
 	return p
 }

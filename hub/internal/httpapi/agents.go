@@ -32,23 +32,40 @@ func ask(q url.Values) (directory.Question, error) {
 	return directory.AskText(q.Get("q"))
 }
 
-// page answers a question with one page. The answer is taken from the budget of
-// the process before it is read from the database.
+// page answers a question with one page. Memory is taken from the budget of the
+// process before the answer is read from the database.
 func (d *Directory) page(w http.ResponseWriter, r *http.Request, q url.Values, question directory.Question, name, more string) error {
 	limit, err := limitOf(q, directory.MaxPage, directory.MaxPage)
 	if err != nil {
 		return err
 	}
-	release, err := d.api.Budget.Take(directory.PageBytes(limit))
-	if err != nil {
-		return err
-	}
-	defer release()
-	page, err := d.Rules.List(r.Context(), question, limit, q.Get("cursor"))
+	memory := taking{from: d.api.Budget}
+	defer memory.release()
+	page, err := d.Rules.List(r.Context(), question, limit, q.Get("cursor"), memory.take)
 	if err != nil {
 		return err
 	}
 	return writeBody(w, http.StatusOK, "application/json", joinPage(name, page, more))
+}
+
+// taking is memory that is taken in steps and given back at once.
+type taking struct {
+	from     Budget
+	releases []func()
+}
+
+func (t *taking) take(n int64) error {
+	release, err := t.from.Take(n)
+	if err == nil {
+		t.releases = append(t.releases, release)
+	}
+	return err
+}
+
+func (t *taking) release() {
+	for _, f := range t.releases {
+		f()
+	}
 }
 
 // limitOf reads ?limit=; one that is present but empty is no number.
@@ -69,8 +86,8 @@ func joinPage(name string, p directory.Page, more string) []byte {
 	tail[0] = ','
 	tail = append(tail, '\n') // as every other answer, for who reads it in a terminal
 	head := `{"` + name + `":[`
-	out := make([]byte, 0, len(head)+len(p.Views)+1+len(more)+len(tail))
-	out = append(append(out, head...), p.Views...)
+	out := make([]byte, 0, len(head)+p.Size()+1+len(more)+len(tail))
+	out = p.AppendViews(append(out, head...))
 	return append(append(append(out, ']'), more...), tail...)
 }
 

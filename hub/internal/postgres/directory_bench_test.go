@@ -46,14 +46,14 @@ func BenchmarkLookup(b *testing.B) {
 		}
 		measure(b, c.name+"/bare", c.bare)
 		measure(b, c.name+"/rules", func(ctx context.Context) error {
-			_, err := d.List(ctx, q, 50, "")
+			_, err := d.List(ctx, q, 50, "", plenty)
 			return err
 		})
 	}
 	for _, text := range []string{"agent", "777", "nowhere"} {
 		q, _ := directory.AskText(text)
 		measure(b, "text/"+text, func(ctx context.Context) error {
-			_, err := d.List(ctx, q, 50, "")
+			_, err := d.List(ctx, q, 50, "", plenty)
 			return err
 		})
 	}

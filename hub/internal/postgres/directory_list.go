@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -81,11 +80,11 @@ func stepArgs(asked string, p directory.Place, n int) []any {
 
 // Ranked implements directory.Lists. Several capabilities are several ranges;
 // an agent has the same place in all of them.
-func (s *Directory) Ranked(ctx context.Context, caps []string, after directory.Place, n int) (st directory.Step, err error) {
+func (s *Directory) Ranked(ctx context.Context, caps []string, after directory.Place, n, most int) (st directory.Step, err error) {
 	var ends []directory.Place // of ranges that were not read as far as they go
 	for _, c := range caps {
 		rows, err := s.pool.Query(ctx, rankedSQL, stepArgs(c, after, n)...)
-		read, cut, err := readUpTo(slices.Grow(st.Rows, n), rows, err, stepBytes/len(caps), rowReader())
+		read, cut, err := readUpTo(slices.Grow(st.Rows, n), rows, err, most/len(caps), rowReader())
 		if err != nil {
 			return directory.Step{}, fmt.Errorf("read the directory: %w", err)
 		}
@@ -115,35 +114,30 @@ func merge(rows []directory.Row, ends []directory.Place, n int) []directory.Row 
 }
 
 // InRange implements directory.Lists.
-func (s *Directory) InRange(ctx context.Context, ranges []directory.Range, i int, after directory.Place, n int) (directory.Step, error) {
+func (s *Directory) InRange(ctx context.Context, ranges []directory.Range, i int, after directory.Place, n, most int) (directory.Step, error) {
 	var froms, untils []string
 	for _, r := range ranges {
 		froms, untils = append(froms, r.From), append(untils, r.Until)
 	}
-	return s.step(ctx, inRangeSQL, n, append(stepArgs(after.Cap, after, n), ranges[i].Until, froms, untils))
+	return s.step(ctx, inRangeSQL, n, most, append(stepArgs(after.Cap, after, n), ranges[i].Until, froms, untils))
 }
 
 // Search implements directory.Lists.
-func (s *Directory) Search(ctx context.Context, text string, after directory.Place, n int) (directory.Step, error) {
-	return s.step(ctx, searchSQL, n, stepArgs(text, after, n))
+func (s *Directory) Search(ctx context.Context, text string, after directory.Place, n, most int) (directory.Step, error) {
+	return s.step(ctx, searchSQL, n, most, stepArgs(text, after, n))
 }
 
-func (s *Directory) step(ctx context.Context, sql string, n int, args []any) (st directory.Step, err error) {
+func (s *Directory) step(ctx context.Context, sql string, n, most int, args []any) (st directory.Step, err error) {
 	rows, err := s.pool.Query(ctx, sql, args...)
-	read, cut, err := readUpTo(make([]directory.Row, 0, maxPlaces), rows, err, stepBytes, rowReader(&st.Looked))
+	read, cut, err := readUpTo(make([]directory.Row, 0, maxPlaces), rows, err, most, rowReader(&st.Looked))
 	if st.Rows = read; cut {
 		st.Looked = n
 	}
 	return st, found(err, nil, "read the directory")
 }
 
-const (
-	// stepBytes ends a step that fills a page: its rows would be held by nobody's
-	// leave, and read for nothing.
-	stepBytes = directory.MaxPageBytes
-	// maxPlaces is room for the rows of a step: most hold no more.
-	maxPlaces = 64
-)
+// maxPlaces is room for the rows of a step: most hold no more.
+const maxPlaces = 64
 
 // readUpTo appends rows until they have more than most bytes, as scan tells
 // their sizes; cut means that there may be more.
@@ -172,12 +166,30 @@ func rowReader(looked ...*int) func(pgx.Rows) (directory.Row, int, error) {
 	var p directory.Place
 	var view pgtype.DriverBytes // lasts until the next row
 	var seen pgtype.Timestamptz
+	var keep arena
 	to := []any{&p.Rating, &p.Reviews, &p.RegisteredAt, &p.AID, &view, &seen}
 	for _, n := range looked {
 		to = append(to, &p.Cap, n)
 	}
 	return func(rows pgx.Rows) (directory.Row, int, error) {
 		err := rows.Scan(to...)
-		return directory.Row{Place: p, View: bytes.Clone(view), LastSeen: seen.Time}, len(view), err
+		return directory.Row{Place: p, View: keep.clone(view), LastSeen: seen.Time}, len(view), err
 	}
+}
+
+// arena keeps many small copies in few allocations.
+type arena struct{ free []byte }
+
+const arenaBytes = 16 << 10
+
+func (a *arena) clone(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	if len(b) > cap(a.free)-len(a.free) {
+		a.free = make([]byte, 0, max(arenaBytes, len(b)))
+	}
+	from := len(a.free)
+	a.free = append(a.free, b...)
+	return a.free[from:len(a.free):len(a.free)]
 }

@@ -51,7 +51,7 @@ func TestLoad(t *testing.T) {
 		{"x.c", stock[1:]},
 		{"", []Stock{stock[1], stock[0]}},
 	} {
-		st, err := store.Ranked(t.Context(), []string{tt.asked}, firstPlace, 10)
+		st, err := store.Ranked(t.Context(), []string{tt.asked}, firstPlace, 10, directory.MaxPageBytes)
 		if err != nil || len(st.Rows) != len(tt.want) {
 			t.Fatalf("%q finds %d agents (%v), want %d", tt.asked, len(st.Rows), err, len(tt.want))
 		}

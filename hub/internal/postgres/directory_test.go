@@ -84,12 +84,12 @@ func (h *hub) find(value string) []string {
 func (h *hub) list(q directory.Question, limit int) (aids []string) {
 	h.t.Helper()
 	for cursor := ""; ; {
-		p, err := h.List(h.t.Context(), q, limit, cursor)
+		p, err := h.List(h.t.Context(), q, limit, cursor, plenty)
 		if err != nil {
 			h.t.Fatal(err)
 		}
 		var views []wire.Agent
-		if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", p.Views), &views); err != nil {
+		if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", p.AppendViews(nil)), &views); err != nil {
 			h.t.Fatal(err)
 		}
 		for _, v := range views {
