@@ -134,12 +134,20 @@ func (m *Mailbox) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	seen := m.after
 	m.take(ctx, got.Messages)
-	if len(got.Messages) == 0 {
+	switch {
+	case len(got.Messages) == 0:
 		sleep(ctx, pace(got.WaitMS != nil, wait-time.Since(asked)))
+	case m.after == seen:
+		sleep(ctx, stale)
 	}
 	return nil
 }
+
+// stale is the pause after a page of mail the hub was not asked for. It would be
+// there again at once, and so for ever.
+const stale = 5 * time.Second
 
 // wait is how long the hub may hold its answer back: not at all while it is
 // unknown whether there is a hub, so that its return is seen when it happens.
@@ -206,14 +214,22 @@ func (m *Mailbox) readAgain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(got.Messages) == 0 {
+		m.take(ctx, got.Messages)
+		last := highest(got.Messages)
+		if last <= from { // the end, or a hub that goes round in circles
 			break
 		}
-		from = got.Messages[len(got.Messages)-1].ID
-		m.take(ctx, got.Messages)
+		from = last
 	}
 	m.reread.finish(limit)
 	return nil
+}
+
+func highest(page []wire.Message) (id int64) {
+	for _, msg := range page {
+		id = max(id, msg.ID)
+	}
+	return id
 }
 
 func (m *Mailbox) stop(err error) error {
