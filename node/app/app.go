@@ -90,7 +90,7 @@ func (a *App) open(ctx context.Context, dir datadir.Dir, o Options) error {
 	if err != nil {
 		return err
 	}
-	if a.journal, err = journal.Open(ctx, dir.Path("journal.db"), o.Now); err != nil {
+	if a.journal, err = journal.Open(ctx, dir.Path(journal.FileName), o.Now); err != nil {
 		return err
 	}
 	if err := a.join(dir, cfg, keys, registry, o); err != nil {

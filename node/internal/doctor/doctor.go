@@ -63,6 +63,7 @@ func Examine(ctx context.Context, path string, now func() time.Time) Results {
 	x.fine("folder", "%s", dir)
 	x.checkFiles()
 	x.checkKeys()
+	x.checkJournal(ctx)
 	x.checkConfig()
 	x.checkPeers()
 	x.checkServices(ctx)

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anet-hub/anet/node/internal/config"
+	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/keyring"
 	"github.com/anet-hub/anet/node/internal/peers"
 )
@@ -64,6 +66,14 @@ func (x *exam) checkKeys() {
 		return
 	}
 	x.fine("keys", "%s, key state %d", v.AID, v.KeySeq)
+}
+
+func (x *exam) checkJournal(ctx context.Context) {
+	if err := journal.Check(ctx, x.dir.Path(journal.FileName)); err != nil {
+		x.found("journal", err.Error(), "")
+		return
+	}
+	x.fine("journal", "undamaged")
 }
 
 func (x *exam) checkConfig() {

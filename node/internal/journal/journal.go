@@ -21,6 +21,9 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// FileName is the journal's name in the data folder.
+const FileName = "journal.db"
+
 // Journal is an open file. Its owner holds the lock of the data folder: two
 // processes on one file would each believe to be the only writer.
 type Journal struct {
@@ -47,7 +50,7 @@ func Open(ctx context.Context, path string, now func() time.Time) (*Journal, err
 		return nil, err
 	}
 	if err := migrate(ctx, write); err != nil {
-		return nil, errors.Join(err, write.Close())
+		return nil, errors.Join(diagnosed(ctx, path, err), write.Close())
 	}
 	read, err := open(path, "deferred", 1)
 	if err != nil {
@@ -58,7 +61,7 @@ func Open(ctx context.Context, path string, now func() time.Time) (*Journal, err
 	j.queued.init()
 	err = write.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM task`).Scan(&j.version)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read the journal: %w", err), j.Close())
+		return nil, errors.Join(diagnosed(ctx, path, fmt.Errorf("read the journal: %w", err)), j.Close())
 	}
 	return j, nil
 }
