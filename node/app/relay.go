@@ -20,14 +20,25 @@ func (r relay) Poll(ctx context.Context, p wire.Poll) (wire.Polled, error) {
 	if err := r.home.Ready(ctx); err != nil {
 		return wire.Polled{}, err
 	}
+	if err := r.home.Trusted(ctx); err != nil {
+		return wire.Polled{}, err
+	}
 	return r.hub.Poll(ctx, p)
 }
 
-func (r relay) Ack(ctx context.Context, ids []int64) error { return r.hub.Ack(ctx, ids) }
+func (r relay) Ack(ctx context.Context, ids []int64) error {
+	if err := r.home.Trusted(ctx); err != nil {
+		return err
+	}
+	return r.hub.Ack(ctx, ids)
+}
 
 func (r relay) Send(ctx context.Context, to string, envelope []byte) (mayHaveArrived bool, err error) {
 	if r.hub == nil {
 		return false, noHubYet()
+	}
+	if err := r.home.Trusted(ctx); err != nil {
+		return false, err
 	}
 	_, err = r.hub.Send(ctx, to, envelope)
 	return mayArrive(err), err
@@ -36,6 +47,9 @@ func (r relay) Send(ctx context.Context, to string, envelope []byte) (mayHaveArr
 func (r relay) Keys(ctx context.Context, aid string) (kel, keyset []byte, err error) {
 	if r.hub == nil {
 		return nil, nil, noHubYet()
+	}
+	if err := r.home.Trusted(ctx); err != nil {
+		return nil, nil, err
 	}
 	k, err := r.hub.Keys(ctx, aid)
 	return k.KEL, k.Keyset, err

@@ -61,6 +61,7 @@ type Home struct {
 	report listing.Report
 	at     time.Time // of the last registration that was taken
 	err    error     // of the last attempt
+	other  error     // why the last who answered at the hub's URL is not the hub
 }
 
 // leftFile says that the node left its hub on purpose: it does not come back
@@ -123,6 +124,23 @@ func (h *Home) Ready(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Trusted waits for the first registration that was tried, and fails while
+// another hub than the one joined answers at its URL: that one would say it took
+// the mail, and learn who writes to whom. A node that left is told nothing here.
+func (h *Home) Trusted(ctx context.Context) error {
+	if h.away() {
+		return nil
+	}
+	select {
+	case <-h.tried:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.other
 }
 
 // Present is the configuration of the moment. Only commands change it, the file

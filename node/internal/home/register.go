@@ -128,7 +128,7 @@ func (h *Home) register(ctx context.Context, invite string) (listing.Report, err
 	if _, err := h.Keys.Advance(h.Now()); err != nil {
 		return listing.Report{}, err
 	}
-	pin, err := h.Hub.Meet(ctx, h.pin())
+	pin, err := h.meet(ctx)
 	if err != nil {
 		return listing.Report{}, err
 	}
@@ -137,6 +137,21 @@ func (h *Home) register(ctx context.Context, invite string) (listing.Report, err
 	}
 	p := listing.Publisher{Dir: h.Dir, Keys: h.Keys, Pin: pin, Now: h.Now}
 	return p.Register(ctx, h.Hub, h.Offer(), invite)
+}
+
+// meet asks who answers at the hub's URL, and remembers when that is another. A
+// hub that cannot be asked leaves things as they were.
+func (h *Home) meet(ctx context.Context) (hubclient.Pin, error) {
+	pin, err := h.Hub.Meet(ctx, h.pin())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case err == nil:
+		h.other = nil
+	case hubclient.AnotherHub(err):
+		h.other = err
+	}
+	return pin, err
 }
 
 // Offer is what the node would list now.

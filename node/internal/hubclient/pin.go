@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -80,6 +81,14 @@ func (p Pin) Accept(id wire.Identity) (Pin, error) {
 	}
 	p.PublicURL = id.PublicURL
 	return p.grow(id)
+}
+
+// AnotherHub reports whether a failed Meet found somebody else than the pinned
+// hub.
+func AnotherHub(err error) bool {
+	e := errs.As(err)
+	return e != nil && e.Kind == errs.Forbidden &&
+		(strings.HasPrefix(e.Reason, "hub_identity_") || strings.HasPrefix(e.Reason, "hub_history_"))
 }
 
 // grow takes a longer history of the pinned hub, and nothing else.
