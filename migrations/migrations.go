@@ -2,8 +2,8 @@
 // them.
 //
 // The one rule: a step that has been released is never changed. A step expands
-// the schema so that running processes keep serving; a later release contracts
-// it. What cannot run in a transaction (an index built CONCURRENTLY) stands in a
+// the schema so that running processes keep serving, and says so in
+// schema_compat; a later release contracts it. What cannot run in a transaction (an index built CONCURRENTLY) stands in a
 // file of its own that may be run again after a kill in its middle. schema.sql
 // is the result of all steps, to read and to review; it is never applied.
 package migrations
@@ -29,8 +29,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
-
-	"github.com/anet-hub/anet/shared/errs"
 )
 
 //go:embed [0-9]*.sql
@@ -69,8 +67,8 @@ func Hash() string {
 
 // Up brings the database to the latest version. Several processes may call it
 // at once: one applies the steps, the others wait for it. The connection must be
-// a session of its own, not one of a pooler's transactions. A schema newer than
-// this program is an errs.Unavailable "schema_newer".
+// a session of its own, not one of a pooler's transactions. A schema that needs a
+// newer program is an errs.Unavailable "schema_newer".
 func Up(ctx context.Context, url string, log *slog.Logger) error {
 	return upTo(ctx, url, files, log)
 }
@@ -100,7 +98,7 @@ func parse(url string) (*pgx.ConnConfig, error) {
 }
 
 // Settled reports, through any connection and without a lock, whether every step
-// has been applied. A schema newer than this program is an error as it is to Up.
+// has been applied. A schema that needs a newer program is an error as it is to Up.
 func Settled(ctx context.Context, url string) (bool, error) {
 	config, err := parse(url)
 	if err != nil {
@@ -129,43 +127,19 @@ func up(ctx context.Context, db *sql.DB, steps fs.FS, log *slog.Logger) error {
 
 // settled reports that every step has been applied.
 func settled(ctx context.Context, db *sql.DB, steps fs.FS) (bool, error) {
-	applied, err := applied(ctx, db)
+	done, err := applied(ctx, db)
 	if err != nil {
 		return false, fmt.Errorf("read the schema's version: %w", err)
 	}
-	known, all := latest(steps), true
-	for v := range applied {
-		if v > known {
-			return false, errs.New(errs.Unavailable, "schema_newer",
-				"the database has schema version %d and this program knows versions up to %d: run a newer program", v, known)
-		}
+	if err := done.serves(latest(steps)); err != nil {
+		return false, err
 	}
 	for v := range versions(steps) {
-		all = all && applied[v]
-	}
-	return all, nil
-}
-
-func applied(ctx context.Context, db *sql.DB) (map[int64]bool, error) {
-	var exists bool
-	err := db.QueryRowContext(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL`).Scan(&exists)
-	if err != nil || !exists {
-		return nil, err
-	}
-	rows, err := db.QueryContext(ctx, `SELECT version_id FROM goose_db_version WHERE is_applied`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	found := map[int64]bool{}
-	for rows.Next() {
-		var v int64
-		if err := rows.Scan(&v); err != nil {
-			return nil, err
+		if _, ok := done[v]; !ok {
+			return false, nil
 		}
-		found[v] = true
 	}
-	return found, rows.Err()
+	return true, nil
 }
 
 func apply(ctx context.Context, db *sql.DB, steps fs.FS, log *slog.Logger) error {

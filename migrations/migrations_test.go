@@ -53,16 +53,43 @@ func TestManyProcessesOnAnEmptyDatabase(t *testing.T) {
 	}
 }
 
-func TestOlderProgramRefusesANewerSchema(t *testing.T) {
-	url := pgtest.Empty(t)
-	newer := steps(`CREATE TABLE one (n int)`, `CREATE TABLE two (n int)`, `CREATE TABLE three (n int)`)
-	older := steps(`CREATE TABLE one (n int)`, `CREATE TABLE two (n int)`)
-	if err := migrations.UpTo(t.Context(), url, newer, quiet()); err != nil {
-		t.Fatal(err)
+// A migration says which older programs may go on serving. One that says nothing
+// is for programs that know it.
+func TestOlderProgramOnANewerSchema(t *testing.T) {
+	const table = `CREATE TABLE schema_compat (version bigint PRIMARY KEY, min_program bigint NOT NULL)`
+	says := func(version, oldest int) string {
+		return fmt.Sprintf(`INSERT INTO schema_compat (version, min_program) VALUES (%d, %d)`, version, oldest)
 	}
-	err := migrations.UpTo(t.Context(), url, older, quiet())
-	if !errs.Is(err, "schema_newer") || !strings.Contains(err.Error(), "version 3 and this program knows versions up to 2") {
-		t.Errorf("the older program said %v, want schema_newer with both versions", err)
+	const silent = `CREATE TABLE more (n int)`
+	tests := []struct {
+		name  string
+		newer []string // after the two steps the program knows
+		want  string   // of the refusal, empty where it serves
+	}{
+		{"nothing newer", nil, ""},
+		{"a silent one", []string{silent}, "version 3, for programs that know version 3 or later, and this program knows versions up to 2"},
+		{"one for this program", []string{says(3, 2)}, ""},
+		{"one for programs older still", []string{says(3, 1)}, ""},
+		{"one for newer programs", []string{says(3, 2), says(4, 3)}, "version 4, for programs that know version 3 or later, and this program knows versions up to 2"},
+		{"a silent one between", []string{silent, says(4, 2)}, "version 3, for programs that know version 3 or later"},
+		{"two for this program", []string{says(3, 2), says(4, 2)}, ""},
+	}
+	known := steps(table, `CREATE TABLE two (n int)`)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			url := pgtest.Empty(t)
+			newer := steps(append([]string{table, `CREATE TABLE two (n int)`}, tt.newer...)...)
+			if err := migrations.UpTo(t.Context(), url, newer, quiet()); err != nil {
+				t.Fatal(err)
+			}
+			err := migrations.UpTo(t.Context(), url, known, quiet())
+			switch {
+			case tt.want == "" && err != nil:
+				t.Errorf("it says %v, want it to serve", err)
+			case tt.want != "" && (!errs.Is(err, "schema_newer") || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("it says %v, want schema_newer with %q", err, tt.want)
+			}
+		})
 	}
 }
 
@@ -125,10 +152,14 @@ func TestKillInTheMiddleOfAStep(t *testing.T) {
 // TestStepsKeepTheRules holds the files to what their package comment says.
 func TestStepsKeepTheRules(t *testing.T) {
 	name := regexp.MustCompile(`^\d{4}_[a-z]+_[a-z0-9_]+\.sql$`)
+	compat := regexp.MustCompile(`INSERT INTO schema_compat \(version, min_program\) VALUES \((\d+), \d+\)`)
 	for version, file := range migrations.Versions(migrations.Files) {
 		text, err := fs.ReadFile(migrations.Files, file)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if says := compat.FindSubmatch(text); says != nil && string(says[1]) != fmt.Sprint(version) {
+			t.Errorf("%s speaks for version %s", file, says[1])
 		}
 		switch {
 		case !name.MatchString(file):

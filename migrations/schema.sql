@@ -180,6 +180,13 @@ CREATE UNLOGGED TABLE replay_epoch (
     CONSTRAINT replay_epoch_pk PRIMARY KEY (one)
 );
 
+CREATE TABLE schema_compat (
+    version bigint NOT NULL,
+    min_program bigint NOT NULL,
+    CONSTRAINT schema_compat_order_ck CHECK ((min_program <= version)),
+    CONSTRAINT schema_compat_pk PRIMARY KEY (version)
+);
+
 ALTER TABLE message ALTER COLUMN envelope SET STORAGE EXTERNAL;
 
 CREATE INDEX agent_cap_order ON public.agent_cap USING btree (cap, rank_rating, rank_reviews, registered_at, aid);

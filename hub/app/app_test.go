@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/anet-hub/anet/hub/pgtest"
+	"github.com/anet-hub/anet/migrations"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
@@ -100,6 +101,32 @@ func TestRotationReachesRunningProcesses(t *testing.T) {
 	if rel, err := identity.Compare(after.KEL, before.KEL); err != nil || rel != identity.Extends || after.AID != before.AID {
 		t.Errorf("the history is %v of the former one, AID %s then %s (%v)", rel, before.AID, after.AID, err)
 	}
+}
+
+// While a program is replaced by a newer one, the processes of the older go on
+// where the newer's migrations let them, and say it where not.
+func TestAMigrationUnderARunningProcess(t *testing.T) {
+	pool := pgtest.New(t)
+	a := start(t, pool.Config().ConnString())
+	newer := migrations.Latest() + 1
+	steps := []struct {
+		what, sql string
+		args      []any
+		ready     int
+	}{
+		{"a migration for newer programs", `INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true)`, []any{newer}, 503},
+		{"one for this program, too", `INSERT INTO schema_compat (version, min_program) VALUES ($1, $2)`, []any{newer, newer - 1}, 200},
+	}
+	for _, step := range steps {
+		if _, err := pool.Exec(t.Context(), step.sql, step.args...); err != nil {
+			t.Fatal(err)
+		}
+		var said struct{ Check string }
+		if status := get(t, a, "/readyz", &said); status != step.ready || status != 200 && said.Check != "schema" {
+			t.Errorf("after %s /readyz is %d for %q, want %d", step.what, status, said.Check, step.ready)
+		}
+	}
+	start(t, pool.Config().ConnString()) // as one more process of the older program
 }
 
 // The address is found taken before anything is made for a hub that can't serve.

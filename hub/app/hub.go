@@ -58,6 +58,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 	bus := postgres.NewBus(data.DB.Direct, pool)
 	board := wake.NewBoard(mail, bus, log)
 	memory := budget.New(int64(cfg.Memory))
+	schema := postgres.NewSchema(pool, log)
 
 	rules := relay.New(relay.Deps{
 		Store: mail, Board: board, Seen: life, Now: now, Log: log, Metrics: reg,
@@ -69,6 +70,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		Signers: agents, Key: key, Replays: histories, Budget: memory,
 		Checks: []httpapi.Check{
 			{Name: "database", Ask: pool.Ping},
+			{Name: "schema", Ask: schema.Served},
 			{Name: "identity", Ask: key.Ready},
 		},
 		Down:           postgres.Down,
@@ -81,7 +83,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		P2PPeers:  cfg.P2PPeers,
 	}, &httpapi.Mail{Relay: rules})
 	return &hub{api: api, key: key, board: board,
-		loops: []func(context.Context) error{key.Run, proofs.Run, life.Run, listen(board, bus), rules.Run}}, nil
+		loops: []func(context.Context) error{key.Run, schema.Run, proofs.Run, life.Run, listen(board, bus), rules.Run}}, nil
 }
 
 // listen runs the board and hangs up its connection afterwards.
