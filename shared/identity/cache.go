@@ -17,19 +17,17 @@ type Cache struct {
 	mu    sync.Mutex
 	size  int
 	byKey map[[sha256.Size]byte]*list.Element
-	order list.List // front is the most recent
+	byAID map[string]*list.Element // the last one asked for
+	order list.List                // front is the most recent
 }
 
-type cached struct {
-	key     [sha256.Size]byte
-	history *History
-}
+type cached struct{ history *History }
 
 func (c cached) cost() int { return len(c.history.raw) + stateCost*len(c.history.states) }
 
 // NewCache makes a cache of at most max bytes.
 func NewCache(max int) *Cache {
-	return &Cache{max: max, byKey: map[[sha256.Size]byte]*list.Element{}}
+	return &Cache{max: max, byKey: map[[sha256.Size]byte]*list.Element{}, byAID: map[string]*list.Element{}}
 }
 
 // Replay is identity.Replay, answered from memory where it can be. A history
@@ -44,9 +42,22 @@ func (c *Cache) Replay(kel []byte) (*History, error) {
 	}
 	h, err := Replay(kel)
 	if err == nil {
-		c.keep(cached{key, h})
+		c.keep(cached{h})
 	}
 	return h, err
+}
+
+// Latest is the history of an agent that was replayed last, nil when none is
+// remembered. Another process may have learned of a longer one: whoever relies
+// on it has to find out that it is still the one on record.
+func (c *Cache) Latest(aid string) *History {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.byAID[aid]
+	if e == nil {
+		return nil
+	}
+	return c.use(e)
 }
 
 func (c *Cache) find(key [sha256.Size]byte) *History {
@@ -56,17 +67,24 @@ func (c *Cache) find(key [sha256.Size]byte) *History {
 	if e == nil {
 		return nil
 	}
+	return c.use(e)
+}
+
+func (c *Cache) use(e *list.Element) *History {
 	c.order.MoveToFront(e)
-	return e.Value.(cached).history
+	h := e.Value.(cached).history
+	c.byAID[h.aid] = e
+	return h
 }
 
 func (c *Cache) keep(v cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byKey[v.key] != nil || v.cost() > c.max {
+	if c.byKey[v.history.sum] != nil || v.cost() > c.max {
 		return
 	}
-	c.byKey[v.key] = c.order.PushFront(v)
+	e := c.order.PushFront(v)
+	c.byKey[v.history.sum], c.byAID[v.history.aid] = e, e
 	for c.size += v.cost(); c.size > c.max; {
 		c.drop(c.order.Back())
 	}
@@ -74,6 +92,9 @@ func (c *Cache) keep(v cached) {
 
 func (c *Cache) drop(e *list.Element) {
 	v := c.order.Remove(e).(cached)
-	delete(c.byKey, v.key)
+	delete(c.byKey, v.history.sum)
+	if c.byAID[v.history.aid] == e {
+		delete(c.byAID, v.history.aid)
+	}
 	c.size -= v.cost()
 }

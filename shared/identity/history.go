@@ -31,6 +31,7 @@ type KeyState struct {
 type History struct {
 	aid       string
 	raw       []byte
+	sum       [sha256.Size]byte // of raw
 	states    []KeyState
 	digest    []byte // commitment of the last establishment event
 	current   uint64 // its seq
@@ -44,6 +45,9 @@ func (h *History) AID() string { return h.aid }
 
 // Raw is the history as received.
 func (h *History) Raw() []byte { return h.raw }
+
+// Sum is the SHA-256 of the history as received: it tells one from a later one.
+func (h *History) Sum() [sha256.Size]byte { return h.sum }
 
 // Len counts the events.
 func (h *History) Len() int { return len(h.states) }
@@ -73,7 +77,7 @@ func Replay(kel []byte) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &History{raw: bytes.Clone(kel), states: make([]KeyState, 0, len(events))}
+	h := &History{raw: bytes.Clone(kel), sum: sha256.Sum256(kel), states: make([]KeyState, 0, len(events))}
 	for i, raw := range events {
 		signed, preimage, err := parseEvent(raw)
 		if err == nil {

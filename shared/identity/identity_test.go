@@ -369,6 +369,45 @@ func TestCacheIsBoundedInBytes(t *testing.T) {
 	}
 }
 
+func TestCacheKnowsTheLatest(t *testing.T) {
+	young := newController(t, 1)
+	at, _ := after(time.Hour)
+	grown := rotate(t, young, at)
+	size := len(young.KEL()) + stateCost
+	c := NewCache(4 * size)
+	latest := func() int {
+		if h := c.Latest(young.AID()); h != nil {
+			return h.Len()
+		}
+		return 0
+	}
+	for _, tt := range []struct {
+		name string
+		ask  func()
+		want int
+	}{
+		{"nothing yet", func() {}, 0},
+		{"a first one", func() { c.Replay(young.KEL()) }, 1},
+		{"a longer one", func() { c.Replay(grown.KEL()) }, 2},
+		{"one that was asked for before", func() { c.Replay(young.KEL()) }, 1},
+		{"the other once more", func() { c.Replay(grown.KEL()) }, 2},
+		{"one that does not replay", func() { c.Replay(grown.KEL()[1:]) }, 2},
+		{"pushed out by others", func() {
+			for seed := range byte(8) {
+				c.Replay(newController(t, 10+seed).KEL())
+			}
+		}, 0},
+	} {
+		tt.ask()
+		if got := latest(); got != tt.want {
+			t.Errorf("%s: the latest has %d events, want %d", tt.name, got, tt.want)
+		}
+	}
+	if len(c.byAID) != len(c.byKey) || c.size > c.max {
+		t.Errorf("%d agents, %d histories, %d of %d bytes", len(c.byAID), len(c.byKey), c.size, c.max)
+	}
+}
+
 func TestValidAID(t *testing.T) {
 	good := newController(t, 1).AID()
 	for _, tt := range []struct {

@@ -123,8 +123,29 @@ func (c Claim) Fresh(now time.Time) bool {
 // signature that its key made: a stranger's bad one stays cheap.
 func (c Claim) Verify(kel []byte, replay func([]byte) (*identity.History, error),
 	action, hubAID, method, target string, body []byte) error {
-	preimage := Preimage(action, c.AID, hubAID, c.TS, method, target, body)
-	return identity.VerifyCarried(kel, replay, c.AID, c.Seq, c.TS, preimage, c.Sig)
+	return c.Over(action, hubAID, method, target, body).Verify(kel, replay)
+}
+
+// Request is a claim with what its signature covers, to be checked against more
+// than one history.
+type Request struct {
+	Claim
+	preimage []byte
+}
+
+// Over says what the claim has to have signed.
+func (c Claim) Over(action, hubAID, method, target string, body []byte) Request {
+	return Request{c, Preimage(action, c.AID, hubAID, c.TS, method, target, body)}
+}
+
+// Under checks the signature against a history that was replayed.
+func (r Request) Under(h *identity.History) error {
+	return identity.VerifyObject(h, r.AID, r.Seq, r.TS, r.preimage, r.Sig)
+}
+
+// Verify checks the signature as Claim.Verify does.
+func (r Request) Verify(kel []byte, replay func([]byte) (*identity.History, error)) error {
+	return identity.VerifyCarried(kel, replay, r.AID, r.Seq, r.TS, r.preimage, r.Sig)
 }
 
 // ReplayKey names the signature in the hub's memory of accepted ones (C.3).

@@ -91,11 +91,14 @@ func (d *Directory) repeat(w http.ResponseWriter, r *http.Request, who applicant
 
 // prove verifies the signature over a registration.
 func (d *Directory) prove(r *http.Request, who applicant, kel, body []byte) (*Caller, error) {
-	caller, err := d.api.verify(r, who.claim, kel, wire.ActionRegister, body)
-	if err != nil {
-		err = d.blame(r, who, asBadKEL(err))
+	req, err := d.api.request(r, who.claim, wire.ActionRegister, body)
+	if err == nil {
+		err = d.api.verify(req, kel)
 	}
-	return caller, err
+	if err != nil {
+		return nil, d.blame(r, who, asBadKEL(err))
+	}
+	return &Caller{AID: who.claim.AID, Body: body, Proof: proofOf(who.claim)}, nil
 }
 
 // admit lets the signer register within its own limit. A signature that was used

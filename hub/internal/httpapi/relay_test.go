@@ -2,19 +2,20 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/anet-hub/anet/hub/internal/admission"
@@ -25,19 +26,19 @@ import (
 	"github.com/anet-hub/anet/hub/internal/wake"
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/shared/envelope"
-	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/relayauth"
+	"github.com/anet-hub/anet/shared/testkit"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
 // post is one hub process that serves mailboxes over HTTP.
 type post struct {
-	t      testing.TB
-	hub    *identity.Controller
-	agents map[string]*identity.Controller
-	board  *wake.Board
-	srv    *httptest.Server
+	t     testing.TB
+	hub   *identity.Controller
+	board *wake.Board
+	srv   *httptest.Server
+	db    *pgxpool.Pool
 
 	mu sync.Mutex
 	ts uint64 // of the last request: each is signed in a millisecond of its own
@@ -70,24 +71,20 @@ func newPostOn(t testing.TB, on terms, url string, hub *identity.Controller, age
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	store := postgres.NewRelay(db.Pool, postgres.NewReplay(db.Pool, replay.BoundsFor(20, 200), time.Now, log))
+	proofs := postgres.NewReplay(db.Pool, replay.BoundsFor(20, 200), time.Now, log)
+	store := postgres.NewRelay(db.Pool, proofs)
 	bus := postgres.NewBus(db.Direct, db.Pool)
-	p := &post{t: t, hub: hub, agents: map[string]*identity.Controller{}, board: wake.NewBoard(store, bus, log)}
+	p := &post{t: t, hub: hub, board: wake.NewBoard(store, bus, log), db: db.Pool}
 	reg := prometheus.NewRegistry()
 	mail := &Mail{relay.New(relay.Deps{
 		Store: store, Board: p.board, Senders: admission.NewLimiter(on.perMinute, on.burst, "send_rate", time.Now),
 		Seen: nobody{}, Limits: on.Limits, Now: time.Now, Log: log, Metrics: reg,
 	})}
 	for _, c := range agents {
-		p.agents[c.AID()] = c
-	}
-	if _, err := db.Pool.Exec(t.Context(), `
-		INSERT INTO mailbox (aid, is_open, last_id) SELECT aid, true, 0 FROM unnest($1::text[]) AS aid
-		ON CONFLICT DO NOTHING`, slices.Collect(maps.Keys(p.agents))); err != nil {
-		t.Fatal(err)
+		p.enroll(c)
 	}
 	p.srv = httptest.NewServer(New(Deps{
-		Signers: p, Key: p, Replays: identity.NewCache(1 << 20), Budget: budget.New(64 << 20),
+		Signers: postgres.NewDirectory(db.Pool, proofs), Key: p, Replays: identity.NewCache(1 << 20), Budget: budget.New(64 << 20),
 		Log: log, Metrics: reg, Gather: reg, Now: time.Now,
 	}, mail))
 	t.Cleanup(func() { p.board.Close(); p.srv.Close() })
@@ -108,11 +105,23 @@ func (nobody) Seen(string, time.Time) {}
 
 func (p *post) Current() *identity.Controller { return p.hub }
 
-func (p *post) SignerKEL(_ context.Context, aid string) ([]byte, error) {
-	if c := p.agents[aid]; c != nil {
-		return c.KEL(), nil
+// enroll does what a registration does, as far as mailboxes are concerned.
+func (p *post) enroll(c *identity.Controller) {
+	p.t.Helper()
+	for _, sql := range []string{
+		`INSERT INTO member (aid, kel, first_seen_at) VALUES (@aid, @kel, @now) ON CONFLICT (aid) DO UPDATE SET kel = EXCLUDED.kel`,
+		`INSERT INTO agent (aid, name, tags, registered_at, listed, view, search) VALUES (@aid, '', '{}', @now, false, '', '') ON CONFLICT DO NOTHING`,
+		`INSERT INTO mailbox (aid, is_open, last_id) VALUES (@aid, true, 0) ON CONFLICT DO NOTHING`,
+	} {
+		p.exec(sql, pgx.NamedArgs{"aid": c.AID(), "kel": c.KEL(), "now": time.Now()})
 	}
-	return nil, errs.New(errs.NotFound, "unknown_agent", "no such agent")
+}
+
+func (p *post) exec(sql string, args ...any) {
+	p.t.Helper()
+	if _, err := p.db.Exec(p.t.Context(), sql, args...); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // request is signed the way a node signs it.
@@ -285,6 +294,41 @@ func TestMailRequestTwice(t *testing.T) {
 	if got := p.poll(bob, ""); len(got.Messages) != 1 {
 		t.Errorf("%d messages, want 1", len(got.Messages))
 	}
+}
+
+// Each process remembers the histories of who signs. What another process
+// learns of a signer counts at once all the same.
+func TestWhatAnotherProcessLearnsOfASigner(t *testing.T) {
+	url, hub, alice := pgtest.URL(t), newController(t), newController(t)
+	one, two := newPost(t, url, hub, alice), newPost(t, url, hub, alice)
+	expect := func(what string, as *identity.Controller, action string, status int, code string) {
+		t.Helper()
+		body := map[string]string{"send": string(must(json.Marshal(wire.Send{ToAID: alice.AID(), Envelope: envelopeFor(alice, 1)})))}[action]
+		got, answer := one.ask(as, action, cmp.Or(body, `{"ids":[]}`))
+		if got != status || code != "" && read[wire.Problem](t, answer).Code != code {
+			t.Errorf("%s: %s: %d %s, want %d %s", what, action, got, answer, status, code)
+		}
+	}
+	actions := []string{"send", "poll", "ack"}
+	for _, action := range actions {
+		expect("as registered", alice, action, 200, "")
+	}
+	rotated := testkit.Rotated(t, alice, time.Now())
+	two.enroll(rotated)
+	for _, action := range actions {
+		expect("the key before a rotation elsewhere", alice, action, 401, "bad_signature")
+	}
+	again := testkit.Rotated(t, rotated, time.Now())
+	two.enroll(again)
+	for _, action := range actions {
+		expect("the key after a rotation elsewhere", again, action, 200, "")
+	}
+	two.exec(`DELETE FROM agent WHERE aid = $1`, alice.AID())
+	for _, action := range actions {
+		expect("after a departure elsewhere", again, action, 401, "unknown_signer")
+	}
+	two.enroll(again)
+	expect("back again", again, "poll", 200, "")
 }
 
 // Two processes on one database: a poll waiting at one is ended by a send at

@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"bytes"
+	"context"
+	"crypto/sha256"
 	"net/http"
 	"time"
 
@@ -8,6 +11,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/relayauth"
 )
 
@@ -39,7 +43,7 @@ func (a *API) signed(rt signedRoute, h func(http.ResponseWriter, *http.Request, 
 		rt.maxBody = maxSignedBody
 	}
 	return a.open(func(w http.ResponseWriter, r *http.Request) error {
-		claim, kel, err := a.claim(r, rt)
+		claim, who, err := a.claim(r, rt)
 		if err != nil {
 			return err
 		}
@@ -48,31 +52,48 @@ func (a *API) signed(rt signedRoute, h func(http.ResponseWriter, *http.Request, 
 			return err
 		}
 		defer release()
-		c, err := a.verify(r, claim, kel, rt.action, body)
+		req, err := a.request(r, claim, rt.action, body)
 		if err != nil {
 			return err
 		}
-		return h(w, r, c)
+		proof, err := a.prove(r.Context(), req, who)
+		if err != nil {
+			return err
+		}
+		return h(w, r, &Caller{AID: claim.AID, Body: body, Proof: proof})
 	})
 }
 
+// signer is who a request claims to be from: the history that is remembered of
+// it or, where none is, the one on record. Nothing relies on a remembered one:
+// prove and the use of the proof see to that.
+type signer struct {
+	known *identity.History
+	kel   []byte
+}
+
 // claim reads the headers and finds the signer, before any body is read.
-func (a *API) claim(r *http.Request, rt signedRoute) (relayauth.Claim, []byte, error) {
-	claim, err := parseClaim(r)
-	if err != nil {
-		return claim, nil, err
+func (a *API) claim(r *http.Request, rt signedRoute) (claim relayauth.Claim, who signer, err error) {
+	if claim, err = parseClaim(r); err != nil {
+		return claim, who, err
 	}
 	if rt.before != nil {
 		if err := rt.before(r, claim.AID); err != nil {
-			return claim, nil, err
+			return claim, who, err
 		}
 	}
-	kel, err := a.Signers.SignerKEL(r.Context(), claim.AID)
-	if errs.KindOf(err) == errs.NotFound {
-		return claim, nil, errs.New(errs.Unauthorized, "unknown_signer",
-			"the signer is not registered at this hub: register first")
+	if who.known = a.Replays.Latest(claim.AID); who.known == nil {
+		who.kel, err = a.onRecord(r.Context(), claim.AID)
 	}
-	return claim, kel, err
+	return claim, who, err
+}
+
+func (a *API) onRecord(ctx context.Context, aid string) ([]byte, error) {
+	kel, err := a.Signers.SignerKEL(ctx, aid)
+	if errs.KindOf(err) == errs.NotFound {
+		return nil, replay.UnknownSigner()
+	}
+	return kel, err
 }
 
 func parseClaim(r *http.Request) (relayauth.Claim, error) {
@@ -86,21 +107,75 @@ func parseClaim(r *http.Request) (relayauth.Claim, error) {
 	return claim, nil
 }
 
-// verify checks the signature over what was received (C.2, C.3 steps 3 to 5).
-func (a *API) verify(r *http.Request, claim relayauth.Claim, kel []byte, action string, body []byte) (*Caller, error) {
+// request says what a claim has to have signed to be good for what was received
+// (C.2, C.3 steps 3 and 4).
+func (a *API) request(r *http.Request, claim relayauth.Claim, action string, body []byte) (relayauth.Request, error) {
 	key := a.Key.Current()
 	if key == nil {
-		return nil, errNoIdentity()
+		return relayauth.Request{}, errNoIdentity()
 	}
 	if !claim.Fresh(a.Now()) {
-		return nil, errs.New(errs.Unauthorized, "stale_timestamp",
+		return relayauth.Request{}, errs.New(errs.Unauthorized, "stale_timestamp",
 			"the request is dated more than five minutes from this hub's clock: check the clock").
 			With("hub_time_ms", a.Now().UnixMilli())
 	}
-	if err := claim.Verify(kel, a.Replays.Replay, action, key.AID(), r.Method, target(r), body); err != nil {
-		return nil, errs.New(errs.Unauthorized, "bad_signature", "the signature does not verify").Because(err)
+	return claim.Over(action, key.AID(), r.Method, target(r), body), nil
+}
+
+// prove checks a signature against what is known of its signer (C.3 step 5).
+// Where a remembered history does not bear it out, the one on record may.
+func (a *API) prove(ctx context.Context, req relayauth.Request, who signer) (_ replay.Proof, err error) {
+	if who.known == nil {
+		return a.proveUnder(req, who.kel)
 	}
-	return &Caller{AID: claim.AID, Body: body, Proof: proofOf(claim)}, nil
+	bad := req.Under(who.known)
+	if bad == nil {
+		sum := who.known.Sum()
+		return a.proof(req, sum[:]), nil
+	}
+	switch who.kel, err = a.onRecord(ctx, req.AID); {
+	case err != nil:
+		return replay.Proof{}, err
+	case bytes.Equal(who.kel, who.known.Raw()):
+		return replay.Proof{}, errBadSignature(bad)
+	}
+	return a.proveUnder(req, who.kel)
+}
+
+// proveUnder checks a signature against the history on record.
+func (a *API) proveUnder(req relayauth.Request, kel []byte) (replay.Proof, error) {
+	if err := a.verify(req, kel); err != nil {
+		return replay.Proof{}, err
+	}
+	sum := sha256.Sum256(kel)
+	return a.proof(req, sum[:]), nil
+}
+
+// verify checks a signature against a history, which is decoded and replayed
+// only where it is not the one that is remembered.
+func (a *API) verify(req relayauth.Request, kel []byte) error {
+	var err error
+	if h := a.Replays.Latest(req.AID); h != nil && bytes.Equal(h.Raw(), kel) {
+		err = req.Under(h)
+	} else {
+		err = req.Verify(kel, a.Replays.Replay)
+	}
+	if err != nil {
+		return errBadSignature(err)
+	}
+	return nil
+}
+
+func errBadSignature(cause error) error {
+	return errs.New(errs.Unauthorized, "bad_signature", "the signature does not verify").Because(cause)
+}
+
+// proof is to be used up if the history with that sum is on record.
+func (a *API) proof(req relayauth.Request, under []byte) replay.Proof {
+	p := proofOf(req.Claim)
+	p.Under = under
+	p.Again = func(kel []byte) (replay.Proof, error) { return a.proveUnder(req, kel) }
+	return p
 }
 
 func proofOf(c relayauth.Claim) replay.Proof {

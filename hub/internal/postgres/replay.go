@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"time"
@@ -38,7 +40,9 @@ func NewReplay(pool *pgxpool.Pool, b replay.Bounds, now func() time.Time, log *s
 // effect on that row needs one round trip for both.
 type statement struct{ usual, ahead named }
 
-// once makes a statement of what follows the table once. A proof dated further
+// once makes a statement of what follows the table once. The history that was
+// remembered for the signer is compared with the one on record here, so that a
+// rotation or a departure at another process counts from its commit on. A proof dated further
 // ahead than accept_from covers is written down durably as well: that has a
 // text of its own, because it is seldom and not free.
 func once(rest string) statement {
@@ -46,6 +50,8 @@ func once(rest string) statement {
 		INSERT INTO replay (slot, key)
 		SELECT @replay_slot, @replay_key FROM replay_epoch
 		WHERE accept_from <= @signed_at AND NOT EXISTS (SELECT FROM replay_ahead WHERE key = @replay_key)
+			AND (@history::bytea IS NULL OR (
+				SELECT sha256(kel) = @history FROM member JOIN agent USING (aid) WHERE aid = @signer))
 		ON CONFLICT DO NOTHING
 		RETURNING key)`
 	const ahead = `,
@@ -64,7 +70,7 @@ func (s statement) pick(ahead bool) named {
 func onceArgs(p replay.Proof) pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"replay_slot": int16(p.Minute() % replaySlots), "replay_key": p.Key,
-		"signed_at": p.SignedAt, "replay_expires": p.Expires(),
+		"signed_at": p.SignedAt, "replay_expires": p.Expires(), "signer": p.AID, "history": p.Under,
 	}
 }
 
@@ -121,24 +127,42 @@ func (r *Replay) using(ctx context.Context, q querier, s statement, p replay.Pro
 	if err := r.census.Admit(p.AID, now); err != nil {
 		return err
 	}
-	fresh, err := run(s.pick(p.Ahead(now)), onceArgs(p))
-	if err != nil {
-		return fmt.Errorf("use up a signed request: %w", err)
+	for {
+		fresh, err := run(s.pick(p.Ahead(now)), onceArgs(p))
+		if err != nil {
+			return fmt.Errorf("use up a signed request: %w", err)
+		}
+		if fresh {
+			r.census.Add(p, 1)
+			return nil
+		}
+		if p, err = r.again(ctx, q, p); err != nil {
+			return err
+		}
 	}
-	return r.settle(ctx, q, p, fresh)
 }
 
-// settle counts a proof that was used up just now, and says why one was not.
-func (r *Replay) settle(ctx context.Context, q querier, p replay.Proof, fresh bool) error {
-	if fresh {
-		r.census.Add(p, 1)
-		return nil
-	}
+// again says why a proof was not used up. Where the reason is that the signer
+// has another history by now, it is the proof under that one; histories only
+// grow, so this comes to an end.
+func (r *Replay) again(ctx context.Context, q querier, p replay.Proof) (replay.Proof, error) {
 	var from *time.Time
-	if err := q.QueryRow(ctx, `SELECT max(accept_from) FROM replay_epoch`).Scan(&from); err != nil {
-		return fmt.Errorf("read the replay epoch: %w", err)
+	var kel []byte
+	err := q.QueryRow(ctx, `
+		SELECT (SELECT max(accept_from) FROM replay_epoch),
+		       (SELECT kel FROM member JOIN agent USING (aid) WHERE aid = @signer)`,
+		pgx.NamedArgs{"signer": p.AID}).Scan(&from, &kel)
+	if err != nil {
+		return p, fmt.Errorf("ask why a signed request was not used up: %w", err)
 	}
-	return r.refused(p, from)
+	sum := sha256.Sum256(kel)
+	switch {
+	case p.Under == nil, bytes.Equal(sum[:], p.Under):
+		return p, r.refused(p, from)
+	case kel == nil:
+		return p, replay.UnknownSigner()
+	}
+	return p.Again(kel)
 }
 
 func (r *Replay) refused(p replay.Proof, from *time.Time) error {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"sync"
@@ -114,6 +115,65 @@ func poolOn(t *testing.T, url string) *pgxpool.Pool {
 	}
 	t.Cleanup(pool.Close)
 	return pool
+}
+
+// A proof names the history its signature was checked against. It counts only
+// where that is the one on record, and is checked again where it is not.
+func TestReplayConfirmsTheSigner(t *testing.T) {
+	pool, c := pgtest.New(t), newClock()
+	r := newReplay(pool, c)
+	register(t, pool, "a", c.now())
+	onRecord := func(kel string) {
+		if _, err := pool.Exec(t.Context(), `UPDATE member SET kel = $1`, []byte(kel)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := 0
+	under := func(kel string, good bool) replay.Proof {
+		p, sum := c.sign("a"), sha256.Sum256([]byte(kel))
+		p.Under = sum[:]
+		p.Again = func(now []byte) (replay.Proof, error) {
+			asked++
+			if !good {
+				return p, errs.New(errs.Unauthorized, "bad_signature", "")
+			}
+			again, sum := p, sha256.Sum256(now)
+			again.Under = sum[:]
+			return again, nil
+		}
+		return p
+	}
+	for _, tt := range []struct {
+		name, record, under string
+		good                bool
+		want                string
+		asked               int
+	}{
+		{"the one on record", "v1", "v1", false, "", 0},
+		{"an older one, and the new one bears it out", "v2", "v1", true, "", 1},
+		{"an older one, and the new one does not", "v2", "v1", false, "bad_signature", 1},
+	} {
+		onRecord(tt.record)
+		for how, use := range map[string]func(replay.Proof) error{
+			"alone":          func(p replay.Proof) error { return r.Remember(t.Context(), p) },
+			"with an effect": func(p replay.Proof) error { return r.Once(t.Context(), p, nothing) },
+		} {
+			asked = 0
+			p := under(tt.under, tt.good)
+			wantReason(t, tt.name+", "+how, use(p), tt.want)
+			if asked != tt.asked {
+				t.Errorf("%s, %s: checked again %d times, want %d", tt.name, how, asked, tt.asked)
+			}
+			if tt.want == "" {
+				wantReason(t, tt.name+", "+how+", twice", use(p), "replayed")
+			}
+		}
+	}
+	if _, err := pool.Exec(t.Context(), `DELETE FROM agent`); err != nil {
+		t.Fatal(err)
+	}
+	wantReason(t, "after the signer left", r.Remember(t.Context(), under("v2", true)), "unknown_signer")
+	wantReason(t, "a registration, whose history comes with it", r.Remember(t.Context(), c.sign("a")), "")
 }
 
 func TestReplayFailedEffectLeavesTheProof(t *testing.T) {

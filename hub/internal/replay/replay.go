@@ -6,7 +6,11 @@
 // failed inside the hub may be sent again as it is, and one that worked may not.
 package replay
 
-import "time"
+import (
+	"time"
+
+	"github.com/anet-hub/anet/shared/errs"
+)
 
 const (
 	// Lifetime is how long after its timestamp a request could still be accepted.
@@ -26,6 +30,15 @@ type Proof struct {
 	AID      string
 	Key      [16]byte
 	SignedAt time.Time
+
+	// Under is the SHA-256 of the key history that the signature was checked
+	// against, if that was meant to be the one on record. It may have been
+	// remembered, so using up the proof confirms that it is, and that the agent
+	// is registered. A registration brings its history along and leaves it nil.
+	Under []byte
+	// Again checks the signature against the history that is on record instead.
+	// Set where Under is.
+	Again func(kel []byte) (Proof, error)
 }
 
 // Expires is when the timestamp alone would refuse the request.
@@ -42,3 +55,9 @@ func (p Proof) Ahead(now time.Time) bool { return p.SignedAt.After(now.Add(Clock
 
 // MinuteOf numbers the minutes since 1970.
 func MinuteOf(t time.Time) int64 { return t.Unix() / 60 }
+
+// UnknownSigner is the answer to a request signed by an agent that is not, or no
+// longer, registered here.
+func UnknownSigner() error {
+	return errs.New(errs.Unauthorized, "unknown_signer", "the signer is not registered at this hub: register first")
+}
