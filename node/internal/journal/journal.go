@@ -31,6 +31,8 @@ type Journal struct {
 	read  *sql.DB // one connection, too: each costs a megabyte for good
 	now   func() time.Time
 
+	writing, reading *statements // of the two
+
 	mu      sync.Mutex // held by the writing transaction
 	version int64      // of the task changed last; guarded by mu
 	soft    bool       // something was written that may not be on disk; guarded by mu
@@ -56,7 +58,7 @@ func Open(ctx context.Context, path string, now func() time.Time) (*Journal, err
 	if err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	j := &Journal{write: write, read: read, now: now}
+	j := &Journal{write: write, read: read, now: now, writing: newStatements(write), reading: newStatements(read)}
 	j.changed.init()
 	j.queued.init()
 	err = write.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM task`).Scan(&j.version)
@@ -176,8 +178,9 @@ func (j *Journal) commit(ctx context.Context, f func(*Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
+	defer j.writing.keep(ctx)
 	defer tx.Rollback() // after a commit it does nothing
-	t := &Tx{ctx: ctx, tx: tx, j: j, now: j.now(), version: j.version}
+	t := &Tx{ctx: ctx, tx: tx, statements: j.writing, j: j, now: j.now(), version: j.version}
 	if err := f(t); err != nil {
 		return err
 	}
@@ -201,8 +204,9 @@ func (j *Journal) Read(ctx context.Context, f func(*Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
+	defer j.reading.keep(ctx)
 	defer tx.Rollback()
-	return f(&Tx{ctx: ctx, tx: tx, j: j, now: j.now()})
+	return f(&Tx{ctx: ctx, tx: tx, statements: j.reading, j: j, now: j.now()})
 }
 
 // Changed is closed by the next transaction that changes a task. Take it before

@@ -12,8 +12,9 @@ import (
 
 // Tx is one transaction. Its methods stand beside what they keep.
 type Tx struct {
-	ctx     context.Context
-	tx      *sql.Tx
+	ctx context.Context
+	tx  *sql.Tx
+	*statements
 	j       *Journal
 	now     time.Time
 	version int64
@@ -30,7 +31,11 @@ func (t *Tx) exec(query string, args ...any) error {
 }
 
 func (t *Tx) affect(query string, args ...any) (int64, error) {
-	r, err := t.tx.ExecContext(t.ctx, query, args...)
+	s, err := t.within(t.ctx, t.tx, query)
+	if err != nil {
+		return 0, fmt.Errorf("write the journal: %w", err)
+	}
+	r, err := s.ExecContext(t.ctx, args...)
 	if err != nil {
 		return 0, fmt.Errorf("write the journal: %w", err)
 	}
@@ -39,7 +44,10 @@ func (t *Tx) affect(query string, args ...any) (int64, error) {
 
 // one scans a single row into dest; false when there is none.
 func (t *Tx) one(query string, args []any, dest ...any) (bool, error) {
-	err := t.tx.QueryRowContext(t.ctx, query, args...).Scan(dest...)
+	s, err := t.within(t.ctx, t.tx, query)
+	if err == nil {
+		err = s.QueryRowContext(t.ctx, args...).Scan(dest...)
+	}
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
@@ -54,7 +62,11 @@ type scanner interface{ Scan(dest ...any) error }
 
 // collect reads every row of a query.
 func collect[T any](t *Tx, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := t.tx.QueryContext(t.ctx, query, args...)
+	s, err := t.within(t.ctx, t.tx, query)
+	if err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	rows, err := s.QueryContext(t.ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}

@@ -17,7 +17,7 @@ import (
 const maxFiles = 88 << 20
 
 // StartTask signs a request and queues it, in one transaction with its record.
-func (n *Node) StartTask(ctx context.Context, order Order) (Task, error) {
+func (n *Node) StartTask(ctx context.Context, order Order) (t Task, err error) {
 	k, req, err := n.request(order)
 	if err != nil {
 		return Task{}, err
@@ -37,12 +37,16 @@ func (n *Node) StartTask(ctx context.Context, order Order) (Task, error) {
 		if err != nil {
 			return err
 		}
-		return n.Outbox.Post(tx, outbox.Draft{Task: k.ID, Peer: k.Peer, Type: task.TypeDelegate, Body: body, To: to})
+		if err := n.Outbox.Post(tx, outbox.Draft{Task: k.ID, Peer: k.Peer, Type: task.TypeDelegate, Body: body, To: to}); err != nil {
+			return err
+		}
+		t, err = shown(tx, k.ID)
+		return err
 	})
 	if err != nil {
-		return Task{}, err
+		return Task{}, err // what was not committed is not there
 	}
-	return n.Task(ctx, k.ID)
+	return t, nil
 }
 
 // recentIdentity is the stored identity of a provider while it is fresh enough

@@ -11,14 +11,20 @@ import (
 // Task shows one task.
 func (n *Node) Task(ctx context.Context, id string) (t Task, err error) {
 	err = n.Journal.Read(ctx, func(tx *journal.Tx) error {
-		k, err := tx.NeedTask(id)
-		if err != nil {
-			return err
-		}
-		t, err = view(tx, k)
+		t, err = shown(tx, id)
 		return err
 	})
 	return t, err
+}
+
+// shown is a task as the transaction sees it. Who has just changed one shows it
+// in the same transaction: reads take turns, and the outbox is about to read.
+func shown(tx *journal.Tx, id string) (Task, error) {
+	k, err := tx.NeedTask(id)
+	if err != nil {
+		return Task{}, err
+	}
+	return view(tx, k)
 }
 
 func view(tx *journal.Tx, k journal.Task) (Task, error) {
