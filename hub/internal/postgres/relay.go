@@ -152,8 +152,13 @@ func collect(rows pgx.Rows, err error) ([]relay.Message, error) {
 }
 
 // ackSQL locks the mailbox before it deletes, as every change does: its count
-// is what lies in it.
-var ackSQL = once(`,
+// is what lies in it. It does not wait for the disk: an acknowledgement that a
+// crash of the database forgets is a message delivered once more, which its
+// receiver knows by the message's id.
+var ackSQL = statement{once(ackDoes + soon + ackSays).usual, once(ackDoes + `''` + ackSays).ahead}
+
+const (
+	ackDoes = `,
 	box AS (
 		SELECT aid FROM mailbox WHERE aid = @aid AND EXISTS (SELECT FROM once) FOR UPDATE),
 	gone AS (
@@ -163,13 +168,15 @@ var ackSQL = once(`,
 	less AS (
 		UPDATE mailbox b SET count = b.count - total.n, bytes = b.bytes - total.bytes
 		FROM total WHERE b.aid = @aid AND total.n > 0)
-	SELECT EXISTS (SELECT FROM once), n, bytes FROM total`)
+	SELECT `
+	ackSays = `, EXISTS (SELECT FROM once), n, bytes FROM total`
+)
 
 // Ack deletes messages of the signer's own mailbox.
 func (s *Relay) Ack(ctx context.Context, p replay.Proof, ids []int64) (n, bytes int64, err error) {
 	err = s.replay.using(ctx, s.pool, ackSQL, p, func(sql named, args pgx.NamedArgs) (fresh bool, err error) {
 		args["aid"], args["ids"] = p.AID, ids
-		err = s.pool.QueryRow(ctx, sql.sql, sql.bind(args)...).Scan(&fresh, &n, &bytes)
+		err = s.pool.QueryRow(ctx, sql.sql, sql.bind(args)...).Scan(nil, &fresh, &n, &bytes)
 		return fresh, err
 	})
 	if err != nil {

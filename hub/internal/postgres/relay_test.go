@@ -180,6 +180,30 @@ func TestRelayQuotaIsExact(t *testing.T) {
 	}
 }
 
+// What is dated further ahead than a crash of the database would cover is on
+// disk before it is answered, whatever the request does.
+func TestRelayRemembersWhatIsDatedAhead(t *testing.T) {
+	m := newMailroom(t, pgtest.New(t), "bob")
+	register(t, m.pool, "bob", m.now())
+	ctx, id := t.Context(), m.mustSend("bob", "hello")
+	ahead := func() replay.Proof { return m.signAt("bob", m.now().Add(time.Minute)) }
+	for n, use := range []func(replay.Proof) error{
+		func(p replay.Proof) error {
+			_, err := m.Enqueue(ctx, p, relay.Mail{To: "bob", Envelope: []byte("ahead"), At: m.now()}, roomy)
+			return err
+		},
+		func(p replay.Proof) error { _, err := m.Poll(ctx, p, relay.Look{AID: "bob", Limit: 10}); return err },
+		func(p replay.Proof) error { _, _, err := m.Ack(ctx, p, []int64{id}); return err },
+	} {
+		p := ahead()
+		wantReason(t, "dated ahead", use(p), "")
+		wantReason(t, "dated ahead, twice", use(p), "replayed")
+		if got := rows(t, m.pool, "replay_ahead"); got != n+1 {
+			t.Errorf("%d requests dated ahead are on disk, want %d", got, n+1)
+		}
+	}
+}
+
 func TestRelayQuotaIsFreedByAck(t *testing.T) {
 	m := newMailroom(t, pgtest.New(t), "bob")
 	one := relay.Limits{Messages: 1, Bytes: 100}

@@ -36,35 +36,49 @@ func NewReplay(pool *pgxpool.Pool, b replay.Bounds, now func() time.Time, log *s
 }
 
 // statement is SQL that begins by using up a proof. Its first table, once, has
-// a row, or none when the proof is no good; refused tells why. What hangs its
-// effect on that row needs one round trip for both.
-type statement struct{ usual, ahead named }
+// a row, or none when the proof is no good; again tells why. What hangs its
+// effect on that row needs one round trip for both. A proof dated further ahead
+// than accept_from covers is written down durably as well, with ahead.
+type statement struct{ usual, ahead texts }
 
-// once makes a statement of what follows the table once. The history that was
-// remembered for the signer is compared with the one on record here, so that a
-// rotation or a departure at another process counts from its commit on. A proof dated further
-// ahead than accept_from covers is written down durably as well: that has a
-// text of its own, because it is seldom and not free.
+// texts are the same but for the signer's history, which known compares with
+// the one on record. One text with a condition that is often NULL would be
+// planned anew each time: the plan for NULL alone looks cheaper than the general one.
+type texts struct{ bare, known named }
+
+// once makes a statement of what follows the table once.
 func once(rest string) statement {
-	const first = `WITH once AS (
-		INSERT INTO replay (slot, key)
-		SELECT @replay_slot, @replay_key FROM replay_epoch
-		WHERE accept_from <= @signed_at AND NOT EXISTS (SELECT FROM replay_ahead WHERE key = @replay_key)
-			AND (@history::bytea IS NULL OR (
-				SELECT sha256(kel) = @history FROM member JOIN agent USING (aid) WHERE aid = @signer))
-		ON CONFLICT DO NOTHING
-		RETURNING key)`
 	const ahead = `,
 	ahead AS (
 		INSERT INTO replay_ahead (key, expires_at) SELECT key, @replay_expires FROM once)`
-	return statement{compile(first + rest), compile(first + ahead + rest)}
+	return statement{onceAnd(rest), onceAnd(ahead + rest)}
 }
 
-func (s statement) pick(ahead bool) named {
-	if ahead {
-		return s.ahead
+// onceAnd compares the history that was remembered for the signer within the
+// statement, so that a rotation or a departure at another process counts from
+// its commit on.
+func onceAnd(rest string) texts {
+	const first = `WITH once AS (
+		INSERT INTO replay (slot, key)
+		SELECT @replay_slot, @replay_key FROM replay_epoch
+		WHERE accept_from <= @signed_at AND NOT EXISTS (SELECT FROM replay_ahead WHERE key = @replay_key)`
+	const known = `
+			AND (SELECT sha256(kel) = @history FROM member JOIN agent USING (aid) WHERE aid = @signer)`
+	const fresh = `
+		ON CONFLICT DO NOTHING
+		RETURNING key)`
+	return texts{compile(first + fresh + rest), compile(first + known + fresh + rest)}
+}
+
+func (s statement) pick(p replay.Proof, now time.Time) named {
+	t := s.usual
+	if p.Ahead(now) {
+		t = s.ahead
 	}
-	return s.usual
+	if p.Under == nil {
+		return t.bare
+	}
+	return t.known
 }
 
 func onceArgs(p replay.Proof) pgx.NamedArgs {
@@ -128,7 +142,7 @@ func (r *Replay) using(ctx context.Context, q querier, s statement, p replay.Pro
 		return err
 	}
 	for {
-		fresh, err := run(s.pick(p.Ahead(now)), onceArgs(p))
+		fresh, err := run(s.pick(p, now), onceArgs(p))
 		if err != nil {
 			return fmt.Errorf("use up a signed request: %w", err)
 		}
