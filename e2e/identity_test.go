@@ -59,6 +59,51 @@ func TestRotations(t *testing.T) {
 }
 
 // A node trusts one hub key. Somebody else at the same address gets nothing.
+// A call in the moment of a rotation, of whoever takes part, costs no attempt
+// that fails: each message is posted once. A first attempt that the hub refuses,
+// because it has not heard of the new key yet, would cost seconds.
+func TestCallsInTheMomentOfARotation(t *testing.T) {
+	hub := stage.StartHub(t, stage.HubConfig{})
+	there, back := stage.NewLine(t, hub.Hub), stage.NewLine(t, hub.Hub)
+	program := stage.StartProgram(t, nil)
+	caller := stage.StartNode(t, &there.Hub, stage.NodeConfig{Name: "caller"})
+	provider := stage.StartNode(t, &back.Hub, serving(program))
+	sends := func() int { return len(there.Bodies("/relay/send")) + len(back.Bodies("/relay/send")) }
+	call := func(t *testing.T) {
+		t.Helper()
+		before := sends()
+		task, code := caller.Call(provider.AID, "p.work", `{}`)
+		if code != 0 || stage.Outcome(task) != "completed OK verified" {
+			t.Errorf("a call: exit %d, %s, want 0, completed OK verified", code, stage.Outcome(task))
+		}
+		if n := sends() - before; n != 2 {
+			t.Errorf("%d messages were posted for a call, want the request and the result", n)
+		}
+	}
+	call(t)
+	for range 3 {
+		for _, n := range []*stage.Node{caller, provider} {
+			t.Run("of the "+n.Name, func(t *testing.T) {
+				n.OK("identity", "rotate")
+				call(t)
+			})
+		}
+	}
+	t.Run("of both, before they start", func(t *testing.T) {
+		for _, n := range []*stage.Node{caller, provider} {
+			n.OK("down")
+			n.OK("identity", "rotate")
+			n.Launch()
+			stage.Until(t, stage.Patience, "it can be asked", func() bool { _, up := n.Status(); return up })
+		}
+		call(t)
+	})
+	t.Run("of the hub", func(t *testing.T) {
+		hub.Operate(t, "identity", "rotate", "--json")
+		call(t)
+	})
+}
+
 func TestAnotherHubAtTheAddressIsRefused(t *testing.T) {
 	hub := stage.StartHub(t, stage.HubConfig{})
 	node := stage.StartNode(t, hub.Hub, stage.NodeConfig{Name: "node", Tags: []string{"a.tag"}})

@@ -52,10 +52,8 @@ type Home struct {
 
 	registering sync.Mutex // one at a time: a late answer must not undo a newer one
 
-	tried     chan struct{} // closed by the first attempt that ended
-	triedOnce sync.Once
-
-	mu     sync.Mutex // guards what follows, and Pin and Config
+	mu     sync.Mutex    // guards what follows, and Pin and Config
+	tried  chan struct{} // closed by the first attempt that ended since the start or a rotation
 	left   bool
 	back   chan struct{} // closed when left turns false
 	report listing.Report
@@ -112,34 +110,63 @@ func (h *Home) Member(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Ready waits until the node may use its hub: a member, and with a first
-// registration tried, since a hub answers nobody it has not met.
+// Ready waits until the node may ask its hub for mail: a member, and settled.
 func (h *Home) Ready(ctx context.Context) error {
 	if err := h.Member(ctx); err != nil {
 		return err
 	}
+	return h.Settled(ctx)
+}
+
+// Settled waits until the hub has been told who the node is, or that was tried:
+// a hub answers nobody it has not met, and refuses the signature of a key it has
+// not heard of. A node that left tells its hub nothing.
+func (h *Home) Settled(ctx context.Context) error {
+	h.mu.Lock()
+	tried, left := h.tried, h.left
+	h.mu.Unlock()
+	if left {
+		return nil
+	}
 	select {
-	case <-h.tried:
+	case <-tried:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// Trusted waits for the first registration that was tried, and fails while
+// settled lets those go on who wait for an attempt to register. The caller holds
+// the lock of what it guards.
+func (h *Home) settled() {
+	select {
+	case <-h.tried:
+	default:
+		close(h.tried)
+	}
+}
+
+// settleWait bounds how long a message waits for a registration: where that is
+// slow, a failure to be tried again tells more than silence.
+const settleWait = 10 * time.Second
+
+// Trusted waits for the registration that was to be tried, and fails while
 // another hub than the one joined answers at its URL: that one would say it took
 // the mail, and learn who writes to whom. A node that left is told nothing here.
 func (h *Home) Trusted(ctx context.Context) error {
-	if h.away() {
-		return nil
-	}
-	select {
-	case <-h.tried:
-	case <-ctx.Done():
+	short, cancel := context.WithTimeout(ctx, settleWait)
+	defer cancel()
+	switch err := h.Settled(short); {
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case err != nil:
+		return errs.New(errs.Unavailable, "not_registered_yet", "the hub has not been told yet who this node is").Because(err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.left {
+		return nil
+	}
 	return h.other
 }
 

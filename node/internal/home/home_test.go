@@ -28,6 +28,7 @@ type hub struct {
 	bodies []wire.Register
 	gone   bool
 	parted func() // runs while the node is being let go
+	meet   func() // runs while the node is being met
 }
 
 func (h *hub) set(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
@@ -35,6 +36,12 @@ func (h *hub) set(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
 func (h *hub) Hub() string { return "https://hub.example.org" }
 
 func (h *hub) Meet(_ context.Context, p hubclient.Pin) (hubclient.Pin, error) {
+	h.mu.Lock()
+	meet := h.meet
+	h.mu.Unlock()
+	if meet != nil {
+		meet()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return p, h.fails
@@ -269,6 +276,40 @@ func TestRotationIsRegistered(t *testing.T) {
 		}
 		if hub.count() != 2 || string(hub.body(1).KEL) != string(after.KEL) {
 			t.Error("the hub was not told of the longer history")
+		}
+	})
+}
+
+// After a rotation the hub hears of the new key before anything signed by it.
+func TestARotationIsToldFirst(t *testing.T) {
+	settle(t, "{}", func(t *testing.T, h *Home, hub *hub) {
+		settled := make(chan int, 1)
+		hub.set(func() { hub.meet = func() { time.Sleep(time.Minute) } })
+		go func() {
+			if _, err := h.RotateIdentity(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := h.Settled(t.Context()); err != nil {
+				t.Error(err)
+			}
+			settled <- hub.count()
+		}()
+		if n := <-settled; n != 2 {
+			t.Errorf("%d registrations, want one of each key", n)
+		}
+	})
+}
+
+func TestANodeThatLeftWaitsForNoRegistration(t *testing.T) {
+	settle(t, "{}", func(t *testing.T, h *Home, hub *hub) {
+		if _, err := h.Leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.RotateIdentity(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Settled(t.Context()); err != nil || hub.count() != 1 {
+			t.Errorf("Settled = %v after %d registrations, want none and 1", err, hub.count())
 		}
 	})
 }

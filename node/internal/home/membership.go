@@ -84,13 +84,28 @@ func (h *Home) Identity(context.Context) (node.Identity, error) {
 }
 
 // RotateIdentity moves to the next key. The hub learns of it with the
-// registration that follows.
+// registration that follows, and what else the node has to say to it waits for
+// that: signed by the new key, it would be refused.
 func (h *Home) RotateIdentity(ctx context.Context) (node.Identity, error) {
-	if err := h.Keys.Rotate(h.Now()); err != nil {
+	if err := h.rotate(); err != nil {
 		return node.Identity{}, err
 	}
 	h.Poke()
 	return h.Identity(ctx)
+}
+
+// rotate waits for the registration under way: it tells of the old key.
+func (h *Home) rotate() error {
+	h.registering.Lock()
+	defer h.registering.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tried = make(chan struct{}) // before anybody can sign by the new key
+	err := h.Keys.Rotate(h.Now())
+	if err != nil {
+		h.settled()
+	}
+	return err
 }
 
 // Policy is what becomes of a delegation of an agent on no list.

@@ -104,9 +104,9 @@ func (h *Home) attempt(ctx context.Context, invite string) error {
 // once registers and notes how it went.
 func (h *Home) once(ctx context.Context, invite string) error {
 	report, err := h.register(ctx, invite)
-	h.triedOnce.Do(func() { close(h.tried) })
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.settled()
 	if err != nil {
 		if h.err == nil || h.err.Error() != err.Error() {
 			h.Log.Warn("home: not registered", "error", err)
