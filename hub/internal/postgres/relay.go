@@ -37,24 +37,25 @@ var enqueueSQL = once(`,
 		UPDATE mailbox
 		SET last_id = greatest(last_id + 1, @clock), count = count + 1, bytes = bytes + @size
 		WHERE aid = @to AND is_open AND count < @max_count AND bytes + @size <= @max_bytes AND EXISTS (SELECT FROM once)
-		RETURNING last_id),
+		RETURNING last_id, count),
 	mail AS (
 		INSERT INTO message (to_aid, id, size, created_at, envelope)
 		SELECT @to, last_id, @size, @now, @envelope FROM box)
-	SELECT EXISTS (SELECT FROM once), (SELECT last_id FROM box),
+	SELECT EXISTS (SELECT FROM once), (SELECT last_id FROM box), (SELECT count = 1 FROM box),
 		(SELECT coalesce(s.last_seen, a.registered_at)
 		 FROM agent a LEFT JOIN agent_seen s USING (aid) WHERE a.aid = @to)`)
 
 // Enqueue stores a message.
 func (s *Relay) Enqueue(ctx context.Context, p replay.Proof, m relay.Mail, l relay.Limits) (relay.Queued, error) {
 	var id *int64
+	var alone *bool
 	var seen *time.Time
 	err := s.replay.using(ctx, s.pool, enqueueSQL, p, func(sql named, args pgx.NamedArgs) (fresh bool, err error) {
 		maps.Copy(args, pgx.NamedArgs{
 			"to": m.To, "envelope": m.Envelope, "size": int64(len(m.Envelope)), "now": m.At,
 			"clock": m.At.UnixMicro(), "max_count": l.Messages, "max_bytes": l.Bytes,
 		})
-		err = s.pool.QueryRow(ctx, sql.sql, sql.bind(args)...).Scan(&fresh, &id, &seen)
+		err = s.pool.QueryRow(ctx, sql.sql, sql.bind(args)...).Scan(&fresh, &id, &alone, &seen)
 		return fresh, err
 	})
 	switch {
@@ -65,7 +66,7 @@ func (s *Relay) Enqueue(ctx context.Context, p replay.Proof, m relay.Mail, l rel
 	case seen == nil: // it left while the message was stored
 		seen = &m.At
 	}
-	return relay.Queued{ID: *id, LastSeen: *seen}, nil
+	return relay.Queued{ID: *id, LastSeen: *seen, Alone: *alone}, nil
 }
 
 // refusal says why a mailbox took nothing.

@@ -479,3 +479,27 @@ func register(t testing.TB, pool *pgxpool.Pool, aid string, at time.Time) {
 		t.Fatal(err)
 	}
 }
+
+// A poll that waits is handed a message that is alone, so this must be exact.
+func TestRelayTellsWhatIsAlone(t *testing.T) {
+	m := newMailroom(t, pgtest.New(t), "bob", "eve")
+	first := m.mustSend("bob", "one")
+	second := m.mustSend("bob", "two")
+	for _, tt := range []struct {
+		what string
+		do   func()
+		to   string
+		want bool
+	}{
+		{"in another mailbox", func() {}, "eve", true},
+		{"beside others", func() {}, "bob", false},
+		{"when two of three were acknowledged", func() { m.ack("bob", first, second) }, "bob", false},
+		{"when the mailbox was emptied", func() { m.shut("bob"); m.open("bob") }, "bob", true},
+	} {
+		tt.do()
+		q, err := m.Enqueue(t.Context(), m.sign("sender"), relay.Mail{To: tt.to, Envelope: []byte("x"), At: m.now()}, roomy)
+		if err != nil || q.Alone != tt.want {
+			t.Errorf("%s: alone = %v, %v; want %v", tt.what, q.Alone, err, tt.want)
+		}
+	}
+}

@@ -60,11 +60,14 @@ func (q Query) look(aid string) (Look, error) {
 	return Look{AID: aid, After: q.After, Limit: limit}, nil
 }
 
-// await looks again whenever mail may have come.
+// await looks again whenever mail may have come, unless it was handed over.
 func (r *Relay) await(ctx context.Context, w *wake.Waiter, look Look, d time.Duration) ([]Message, error) {
 	waiting, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	for w.Next(waiting) {
+		if l := w.Letter(); l != nil && l.ID > look.After {
+			return []Message{{ID: l.ID, Size: int64(len(l.Envelope)), Envelope: l.Envelope}}, nil
+		}
 		found, err := r.Store.Look(ctx, look)
 		if err != nil || len(found) > 0 {
 			return found, err

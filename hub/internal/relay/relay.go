@@ -36,10 +36,12 @@ type Mail struct {
 	At       time.Time
 }
 
-// Queued is what became of it. LastSeen is the recipient's last sign of life.
+// Queued is what became of it. LastSeen is the recipient's last sign of life;
+// Alone says that nothing else lay in the mailbox when it was stored.
 type Queued struct {
 	ID       int64
 	LastSeen time.Time
+	Alone    bool
 }
 
 // Look says which messages are wanted: the first Limit of those after an id.

@@ -330,6 +330,49 @@ func TestPollWaits(t *testing.T) {
 	}
 }
 
+// A message that is alone in its mailbox goes straight to the poll that waits for
+// it. With others there, the poll looks, or it would skip them.
+func TestPollIsHandedWhatIsAlone(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lies  int   // messages before
+		after int64 // how far the poll has read, beyond those
+		size  int
+		want  int // messages
+		looks int // after the first
+	}{
+		{"alone", 0, 0, 1, 1, 0},
+		{"with one that was read and is not acknowledged", 1, 0, 1, 1, 1},
+		{"behind an id that nothing has yet", 0, 1000, 1, 0, 1},
+		{"too large to be held unasked", 0, 0, maxHanded, 1, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			roomy := limits
+			roomy.Envelope, roomy.Bytes, roomy.PollBudget = 1<<20, 1<<20, 1<<20
+			o := newOffice(roomy, "bob")
+			q := Query{After: tt.after, Wait: time.Minute}
+			for range tt.lies {
+				q.After += o.put(t, "bob", 1)
+			}
+			before := o.mem.looks
+			time.AfterFunc(time.Second, func() {
+				if _, err := o.Send(t.Context(), proofOf("alice"), mail("bob", sealed("bob", tt.size))); err != nil {
+					t.Error(err)
+				}
+			})
+			got, err := o.Poll(t.Context(), proofOf("bob"), q, free)
+			if looks := o.mem.looks - before - 1; err != nil || len(got) != tt.want || looks != tt.looks {
+				t.Errorf("%s: %d messages after %d looks, %v; want %d after %d", tt.name, len(got), looks, err, tt.want, tt.looks)
+			}
+			for _, m := range got {
+				if m.ID <= q.After || m.Size != int64(len(m.Envelope)) || len(m.Envelope) < tt.size {
+					t.Errorf("%s: message %d of %d bytes has %d", tt.name, m.ID, m.Size, len(m.Envelope))
+				}
+			}
+		})
+	}
+}
+
 func TestPollEndsWithItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(limits, "bob")

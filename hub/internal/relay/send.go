@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/hub/internal/wake"
 	"github.com/anet-hub/anet/shared/envelope"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
@@ -51,8 +52,21 @@ func (r *Relay) send(ctx context.Context, p replay.Proof, read func() (to string
 		return Sent{}, err
 	}
 	r.held.add(1, int64(len(m.Envelope)))
-	r.Board.Wake(m.To)
+	r.announce(m, q)
 	return Sent{ID: q.ID, Quiet: m.At.Sub(q.LastSeen) >= wire.QuietAfter}, nil
+}
+
+// maxHanded bounds what a poll that waits gets without asking the database: its
+// memory is reserved when it is there already.
+const maxHanded = 64 << 10
+
+// announce wakes who waits for the message.
+func (r *Relay) announce(m Mail, q Queued) {
+	if q.Alone && len(m.Envelope) <= maxHanded {
+		r.Board.Hand(m.To, wake.Letter{ID: q.ID, Envelope: m.Envelope})
+		return
+	}
+	r.Board.Wake(m.To)
 }
 
 // acceptable checks what can be checked without the database.

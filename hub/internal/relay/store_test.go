@@ -58,7 +58,7 @@ func (m *memory) Enqueue(_ context.Context, p replay.Proof, mail Mail, l Limits)
 	m.last++
 	m.at[m.last] = mail.At
 	m.boxes[mail.To] = append(box, Message{ID: m.last, Size: int64(len(mail.Envelope)), Envelope: mail.Envelope})
-	return Queued{ID: m.last, LastSeen: m.seen[mail.To]}, nil
+	return Queued{ID: m.last, LastSeen: m.seen[mail.To], Alone: len(m.boxes[mail.To]) == 1}, nil
 }
 
 func (m *memory) Poll(ctx context.Context, p replay.Proof, l Look) ([]Message, error) {

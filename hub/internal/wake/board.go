@@ -55,12 +55,19 @@ func NewBoard(mail Mail, bus Bus, log *slog.Logger) *Board {
 	}
 }
 
+// Letter is a message.
+type Letter struct {
+	ID       int64
+	Envelope []byte
+}
+
 // Waiter is one poll that waits.
 type Waiter struct {
-	board *Board
-	place Place
-	mail  chan struct{}
-	over  chan struct{} // a newer poll of the agent took its place
+	board  *Board
+	place  Place
+	mail   chan struct{}
+	over   chan struct{} // a newer poll of the agent took its place
+	letter *Letter       // guarded by the board
 }
 
 // Wait registers a poll. Stop must follow.
@@ -92,6 +99,13 @@ func (w *Waiter) Next(ctx context.Context) bool {
 	return false
 }
 
+// Letter is what the latest wake handed over; nil when the poll has to look.
+func (w *Waiter) Letter() *Letter {
+	w.board.mu.Lock()
+	defer w.board.mu.Unlock()
+	return w.letter
+}
+
 // Stop takes the poll off the board.
 func (w *Waiter) Stop() {
 	b := w.board
@@ -111,16 +125,24 @@ func (w *Waiter) Stop() {
 }
 
 // Wake says that mail for the agent was stored: after the commit, never before.
-func (b *Board) Wake(aid string) {
+func (b *Board) Wake(aid string) { b.wake(aid, nil) }
+
+// Hand is Wake with the message, so that polls that wait here need not look for
+// it. It must have been alone in its mailbox when it was committed: a poll that
+// gets a message goes on behind its id, and would skip what lies before it.
+func (b *Board) Hand(aid string, l Letter) { b.wake(aid, &l) }
+
+func (b *Board) wake(aid string, l *Letter) {
 	b.mu.Lock()
-	b.rouse(aid)
+	b.rouse(aid, l)
 	b.tell(aid)
 	b.mu.Unlock()
 	signal(b.newsReady)
 }
 
-func (b *Board) rouse(aid string) {
+func (b *Board) rouse(aid string, l *Letter) {
 	for _, w := range b.waiters[aid] {
+		w.letter = l
 		signal(w.mail)
 	}
 }

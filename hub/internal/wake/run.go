@@ -159,7 +159,7 @@ func (b *Board) heard(n News) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, aid := range n.AIDs {
-		b.rouse(aid)
+		b.rouse(aid, nil)
 	}
 }
 
