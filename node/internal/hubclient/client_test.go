@@ -177,6 +177,7 @@ func TestFailures(t *testing.T) {
 		{"no JSON", says(200, `OK`), errs.BadGateway, "hub_answer_invalid", "", 0, true},
 		{"duplicate members", says(200, `{"id":1,"id":2}`), errs.BadGateway, "hub_answer_invalid", "", 0, true},
 		{"wrong kind", says(200, `{"id":"seven"}`), errs.BadGateway, "hub_answer_invalid", "", 0, true},
+		{"a proxy's 426", says(426, `<html>`), errs.BadGateway, "hub_bad_gateway", "", 0, true},
 		{"huge", func(w http.ResponseWriter, r *http.Request) {
 			for range maxAnswer/1024 + 1 {
 				io.WriteString(w, strings.Repeat(" ", 1024))
@@ -209,6 +210,17 @@ func TestAHubThatFallsBackToAnOlderWireIsLeft(t *testing.T) {
 	hub.wire = "1"
 	if _, err := joined(t, hub, controller(t)).Poll(t.Context(), wire.Poll{}); !errs.Is(err, WireTooOld) || Temporary(err) {
 		t.Errorf("Poll = %v", err)
+	}
+}
+
+// A maintenance page with status 200 is no hub of an older wire.
+func TestAnAnswerWithoutAWireIsAProxys(t *testing.T) {
+	for _, page := range []string{`<html>back soon</html>`, `{"messages":[]}`} {
+		hub := newHub(t, says(200, page))
+		hub.wire = ""
+		if _, err := joined(t, hub, controller(t)).Poll(t.Context(), wire.Poll{}); !errs.Is(err, "hub_answer_invalid") || !Temporary(err) {
+			t.Errorf("Poll answered with %s = %v, want hub_answer_invalid, which passes", page, err)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (c *Client) failure(a answer) error {
 		p = wire.Problem{}
 	}
 	switch {
-	case a.status == http.StatusUpgradeRequired:
+	case a.status == http.StatusUpgradeRequired && p.Error != "":
 		return errs.New(errs.UpgradeRequired, WireTooNew,
 			"the hub %s requires wire %d and this program speaks %d; update anet", c.base.Host, p.RequiredWire, wire.Version)
 	case a.status >= 300 && a.status < 400:
@@ -52,13 +52,13 @@ func (c *Client) failure(a answer) error {
 }
 
 // kindOf is the kind behind a status. A message that meets 400, 404 or 413 is
-// given up (L.7), so the first two count in the hub's own words only: a proxy
-// says them while the hub behind it is exchanged. What the table does not hold,
-// such as 408, is a proxy's too, and passes.
+// given up (L.7), and 426 ends polling (L.8), so all but 413 count in the hub's
+// own words only: a proxy says them while the hub behind it is exchanged. What
+// the table does not hold, such as 408, is a proxy's too, and passes.
 func kindOf(p wire.Problem, status int) errs.Kind {
 	kind := wire.KindOf(status)
 	switch {
-	case status == http.StatusBadRequest, status == http.StatusNotFound:
+	case status == http.StatusBadRequest, status == http.StatusNotFound, status == http.StatusUpgradeRequired:
 		if p.Error == "" {
 			return errs.BadGateway
 		}
@@ -105,13 +105,37 @@ func Temporary(err error) bool {
 	return false
 }
 
-// checkWire refuses a hub of an older wire. Only a good answer is looked at: a
-// proxy that fails in front of the hub knows no such header.
+// checkWire refuses a hub of an older wire, or one that names none. Only a good
+// answer is looked at: a proxy that fails in front of the hub knows no such
+// header.
 func (c *Client) checkWire(a answer) error {
-	spoken, err := strconv.Atoi(a.header.Get(wire.HeaderVersion))
-	if err == nil && spoken >= wire.Version {
+	if spoken, said := wireOf(a); said && spoken >= wire.Version {
 		return nil
 	}
+	return c.tooOld()
+}
+
+// keepsWire is the same for a hub whose wire is known. A good answer without a
+// word on it is none of the hub's, but the notice of a proxy: to give up the hub
+// for that would leave the node deaf until somebody starts it anew.
+func (c *Client) keepsWire(a answer) error {
+	spoken, said := wireOf(a)
+	switch {
+	case !said:
+		return errs.New(errs.BadGateway, "hub_answer_invalid",
+			"what answers in the place of the hub %s does not say which wire it speaks", c.base.Host)
+	case spoken < wire.Version:
+		return c.tooOld()
+	}
+	return nil
+}
+
+func wireOf(a answer) (spoken int, said bool) {
+	spoken, err := strconv.Atoi(a.header.Get(wire.HeaderVersion))
+	return spoken, err == nil
+}
+
+func (c *Client) tooOld() error {
 	return errs.New(errs.UpgradeRequired, WireTooOld,
 		"the hub %s speaks an older wire than %d, without encryption between nodes; this program will not use it", c.base.Host, wire.Version)
 }

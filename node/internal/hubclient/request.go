@@ -65,7 +65,7 @@ func (c *Client) do(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	if r.action != "" {
-		err = c.checkWire(a)
+		err = c.keepsWire(a)
 	}
 	return a, err
 }
