@@ -60,13 +60,17 @@ func AttachDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*Databas
 
 // recovery is how long a private server that was adopted may take to recover
 // from a crash: it can have lost a session, or its life, in this very moment.
-const recovery = 30 * time.Second
+const (
+	recovery   = 30 * time.Second
+	retryEvery = 200 * time.Millisecond
+)
 
 func connect(ctx context.Context, cfg Config, d *Database, log *slog.Logger) (_ *Database, err error) {
 	o := postgres.Options{URL: d.url, DirectURL: d.direct, MaxConns: int32(cfg.DatabaseConns), Log: log}
 	d.DB, err = postgres.Open(ctx, o)
 	for start := time.Now(); d.private != nil && postgres.Down(err) && ctx.Err() == nil && time.Since(start) < recovery; {
-		time.Sleep(100 * time.Millisecond)
+		log.Info("waiting for the database to take connections", "error", err)
+		time.Sleep(retryEvery)
 		d.DB, err = postgres.Open(ctx, o)
 	}
 	if err != nil {

@@ -169,6 +169,15 @@ func TestPidFileOfAnotherProcessIsNoServer(t *testing.T) {
 	start(t, dir)
 }
 
+// A server that somebody runs by hand, at a terminal, marks its number.
+func TestServerAtATerminalIsKnownByItsNumber(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, pidFile), fmt.Appendf(nil, "-%d\n%s\n", os.Getpid(), dir), 0o600))
+	if p, err := readPostmaster(dir); err != nil || p.pid != os.Getpid() {
+		t.Errorf("process %d, %v, want %d", p.pid, err, os.Getpid())
+	}
+}
+
 // dataDir is a folder the server's user can reach, which t.TempDir is not when
 // the tests run as root.
 func dataDir(t *testing.T) string {
@@ -265,4 +274,29 @@ func eventually(t *testing.T, what string, is func() bool) {
 		}
 	}
 	t.Fatalf("%s: not within 20 s", what)
+}
+
+// Its processes outlive a killed server, one that is busy for long. Stopped, they
+// are as busy as can be.
+func TestWhatAKilledServerLeftIsEnded(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	kill, _ := owner(t, dir)
+	server := postmasterOf(t, dir)
+	left := orphans(server.dir)
+	for _, pid := range left {
+		if pid != server.pid {
+			must(t, syscall.Kill(pid, syscall.SIGSTOP))
+		}
+	}
+	kill()
+	must(t, syscall.Kill(server.pid, syscall.SIGKILL))
+	start(t, dir)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

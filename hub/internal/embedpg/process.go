@@ -11,8 +11,11 @@ import (
 )
 
 const (
-	pause    = 20 * time.Millisecond // between two looks at a server that is on its way
-	patience = 5 * time.Second       // how long a start is tried again
+	pause     = 20 * time.Millisecond // between two looks at a server that is on its way
+	patience  = 5 * time.Second       // with a server that was told to end
+	tryFor    = 15 * time.Second      // how long a start that fails is tried again
+	recovery  = 2 * time.Minute       // how long a server may take to come up after a crash
+	tellEvery = 2 * time.Second       // while it is waited for
 )
 
 // process is a server that runs: a child of ours, or one we found running.
@@ -22,35 +25,42 @@ type process struct {
 }
 
 // run adopts the server that a killed owner left behind, or starts one. The
-// backends of a killed server hold its memory for a moment after it, and one
-// that is shutting down needs to finish, so a failure is tried again.
+// processes of a killed server hold its memory for a moment after it, so a start
+// that fails is tried again; the time for that begins anew after a wait for
+// another server.
 func (s *Server) run(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute) // recovery after a crash may take its time
+	ctx, cancel := context.WithTimeout(ctx, recovery)
 	defer cancel()
-	start := time.Now()
-	for {
-		proc, err := s.attempt(ctx)
+	var told time.Time
+	for since := time.Now(); ; {
+		proc, other, err := s.attempt(ctx)
 		if err == nil {
 			s.proc = proc
 			return nil
 		}
-		if time.Since(start) > patience || !sleep(ctx, 10*pause) {
+		if other {
+			since = time.Now()
+		}
+		if time.Since(since) > tryFor || !sleep(ctx, 10*pause) {
 			return err
+		}
+		if time.Since(told) >= tellEvery {
+			told = time.Now()
+			s.log.Info("the database did not start, trying again", "error", err)
 		}
 	}
 }
 
-func (s *Server) attempt(ctx context.Context) (*process, error) {
-	if p, err := readPostmaster(s.cluster.dir); err == nil {
-		if p.alive() {
-			return s.adopt(ctx, p)
-		}
-		if p.foreign() {
-			// The server would take the stranger for itself and refuse to start.
-			_ = os.Remove(filepath.Join(s.cluster.dir, "postmaster.pid"))
-		}
+// attempt tells whether it was another server that it waited for.
+func (s *Server) attempt(ctx context.Context) (_ *process, other bool, err error) {
+	found, err := readPostmaster(s.cluster.dir)
+	if other = err == nil && found.alive(); other {
+		proc, err := s.adopt(ctx, found)
+		return proc, true, err
 	}
-	return s.launch(ctx)
+	s.endOrphans()
+	proc, err := s.launch(ctx)
+	return proc, false, err
 }
 
 // adopt waits for a server that is there already, be it coming up or going down.
@@ -62,7 +72,7 @@ func (s *Server) adopt(ctx context.Context, found postmaster) (*process, error) 
 			time.Sleep(10 * pause)
 		}
 	}()
-	if err := proc.waitReady(ctx); err != nil {
+	if err := s.waitReady(ctx, proc); err != nil {
 		return nil, err
 	}
 	s.log.Info("adopted the running database", "pid", proc.pid)
@@ -74,6 +84,7 @@ func (s *Server) launch(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("folder for the database's socket: %w", err)
 	}
+	clearLocks(s.cluster.dir, socketDir)
 	// A file and no pipe: a pipe would break when the hub is killed and the
 	// server lives on.
 	words, err := os.Create(filepath.Join(s.cluster.dataDir, "postgres-start.log"))
@@ -107,7 +118,7 @@ func (s *Server) await(ctx context.Context, cmd *exec.Cmd, words string) (*proce
 		_ = cmd.Wait()
 		close(proc.ended)
 	}()
-	if err := proc.waitReady(ctx); err != nil {
+	if err := s.waitReady(ctx, proc); err != nil {
 		_ = proc.stop(ctx)
 		said, _ := os.ReadFile(words)
 		return nil, fmt.Errorf("start the database: %w: %s", err, lastLines(said))
@@ -117,13 +128,17 @@ func (s *Server) await(ctx context.Context, cmd *exec.Cmd, words string) (*proce
 }
 
 // waitReady returns when the server says in its own file that it takes
-// connections.
-func (p *process) waitReady(ctx context.Context) error {
-	for {
+// connections. A server that was killed still says so.
+func (s *Server) waitReady(ctx context.Context, p *process) error {
+	for told := time.Now(); ; {
 		now, err := readPostmaster(p.dir)
-		if err == nil && now.pid == p.pid && now.status == "ready" {
+		if err == nil && now.pid == p.pid && now.ready() {
 			p.postmaster = now
 			return nil
+		}
+		if time.Since(told) >= tellEvery {
+			told = time.Now()
+			s.log.Info("waiting for the database", "pid", p.pid, "status", now.status)
 		}
 		select {
 		case <-p.ended:

@@ -87,5 +87,5 @@ func (c cluster) removeSocketFolder() {
 // connection URL, where a comma would separate two hosts.
 func socketFits(dir string) bool {
 	const longest = len(syscall.RawSockaddrUnix{}.Path) - 1
-	return len(filepath.Join(dir, ".s.PGSQL."+socketPort)) <= longest && !strings.Contains(dir, ",")
+	return len(filepath.Join(dir, socketFile)) <= longest && !strings.Contains(dir, ",")
 }
