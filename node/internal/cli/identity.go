@@ -140,7 +140,10 @@ func (p *Program) identityRotateCommand() *cobra.Command {
 		}
 		return p.showIdentity(id)
 	})
-	c.Long = "Rotate moves to the next key of the identity. Lists that name the AID stay right,\nand an exported identity from before is of no use any more: export it again."
+	c.Long = `Rotate moves to the next key of the identity. Lists that name the AID stay right,
+and an exported identity from before is of no use any more: export it again.
+Messages that are still here are signed anew; what lies unread in the mailboxes of
+others counts for an hour more.`
 	return example(c, "anet identity rotate")
 }
 

@@ -4,8 +4,10 @@ import (
 	"time"
 )
 
-// Outgoing is a message on its way. Body is its draft until the recipient's key
-// is known; Sealed are the bytes of every attempt from then on (L.7).
+// Outgoing is a message on its way. Body is its draft; Sealed are the bytes of
+// every attempt once the recipient's key is known (L.7), until this node's own
+// key is rotated: then they are signed and sealed anew from the draft, which is
+// read with Draft only.
 type Outgoing struct {
 	ID       int64
 	Task     string
@@ -14,6 +16,7 @@ type Outgoing struct {
 	Type     string
 	Body     []byte
 	Sealed   []byte
+	KSN      uint64 // the key state that signed Sealed
 	Exp      time.Time
 	Attempts int
 	// Uncertain says that an attempt may have arrived although it failed. It is
@@ -25,11 +28,11 @@ type Outgoing struct {
 	Sent      time.Time
 }
 
-const outgoingColumns = `id, task, peer, mid, type, body, sealed, exp, attempts, uncertain, next_at, error, created_at, sent_at`
+const outgoingColumns = `id, task, peer, mid, type, CASE WHEN sealed IS NULL THEN body END, sealed, ksn, exp, attempts, uncertain, next_at, error, created_at, sent_at`
 
 func scanOutgoing(row scanner) (o Outgoing, err error) {
 	var exp, next, created, sent int64
-	err = row.Scan(&o.ID, &o.Task, &o.Peer, &o.MID, &o.Type, &o.Body, &o.Sealed, &exp, &o.Attempts, &o.Uncertain, &next, &o.Error, &created, &sent)
+	err = row.Scan(&o.ID, &o.Task, &o.Peer, &o.MID, &o.Type, &o.Body, &o.Sealed, &o.KSN, &exp, &o.Attempts, &o.Uncertain, &next, &o.Error, &created, &sent)
 	o.Exp, o.Next, o.Created, o.Sent = at(exp), at(next), at(created), at(sent)
 	return o, err
 }
@@ -41,9 +44,9 @@ func (t *Tx) Enqueue(o *Outgoing) error {
 	}
 	o.Created = t.now
 	t.queued, t.touched = true, true
-	_, err := t.one(`INSERT INTO outbox (task, peer, mid, type, body, sealed, exp, attempts, uncertain, next_at, error, created_at, sent_at)
-		VALUES (?,?,?,?,?,?,?,0,0,?,'',?,0) RETURNING id`,
-		[]any{o.Task, o.Peer, o.MID, o.Type, o.Body, o.Sealed, ms(o.Exp), ms(o.Next), ms(o.Created)}, &o.ID)
+	_, err := t.one(`INSERT INTO outbox (task, peer, mid, type, body, sealed, ksn, exp, attempts, uncertain, next_at, error, created_at, sent_at)
+		VALUES (?,?,?,?,?,?,?,?,0,0,?,'',?,0) RETURNING id`,
+		[]any{o.Task, o.Peer, o.MID, o.Type, o.Body, o.Sealed, o.KSN, ms(o.Exp), ms(o.Next), ms(o.Created)}, &o.ID)
 	return err
 }
 
@@ -65,9 +68,15 @@ func (t *Tx) NextDue() (time.Time, bool, error) {
 	return at(next), found, err
 }
 
-// Seal fixes the bytes of a draft.
-func (t *Tx) Seal(id int64, sealed []byte, exp time.Time) error {
-	return t.exec(`UPDATE outbox SET sealed = ?, body = NULL, exp = ? WHERE id = ? AND sealed IS NULL`, sealed, ms(exp), id)
+// Seal fixes the bytes of a draft, signed under a key state.
+func (t *Tx) Seal(id int64, sealed []byte, ksn uint64) error {
+	return t.exec(`UPDATE outbox SET sealed = ?, ksn = ? WHERE id = ?`, sealed, ksn, id)
+}
+
+// Draft is what a message was sealed from; nil where an older program kept none.
+func (t *Tx) Draft(id int64) (body []byte, err error) {
+	_, err = t.one(`SELECT body FROM outbox WHERE id = ?`, []any{id}, &body)
+	return body, err
 }
 
 // Attempting counts an attempt before it is made: a crash in the middle must

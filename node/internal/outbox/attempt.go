@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/node/internal/known"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/task"
 )
@@ -35,19 +36,22 @@ func (b *Outbox) try(ctx context.Context, o journal.Outgoing) error {
 	return b.sent(ctx, o)
 }
 
-// ready seals a draft and counts the attempt, both on disk before anything is
-// sent. False when the message was withdrawn meanwhile.
+// ready seals what has to be sealed and counts the attempt, both on disk before
+// anything is sent. False when the message was withdrawn meanwhile.
 func (b *Outbox) ready(ctx context.Context, o *journal.Outgoing) (ready bool, err error) {
+	anew, err := b.seal(ctx, o)
+	if err != nil {
+		return false, err
+	}
 	write := b.Journal.WriteSoon
-	if o.Sealed == nil {
-		if err := b.seal(ctx, o); err != nil {
-			return false, err
-		}
+	if anew {
 		write = b.Journal.Write // a second sealing after a crash would be other bytes
 	}
 	err = write(ctx, func(tx *journal.Tx) error {
-		if err := tx.Seal(o.ID, o.Sealed, o.Exp); err != nil {
-			return err
+		if anew {
+			if err := tx.Seal(o.ID, o.Sealed, o.KSN); err != nil {
+				return err
+			}
 		}
 		ready, err = tx.Attempting(o.ID)
 		return err
@@ -55,27 +59,43 @@ func (b *Outbox) ready(ctx context.Context, o *journal.Outgoing) (ready bool, er
 	return ready, err
 }
 
-func (b *Outbox) seal(ctx context.Context, o *journal.Outgoing) error {
-	belongs, err := b.ours(ctx, o.Task)
-	if err != nil {
-		return err
+// seal seals a draft, and once more what an older key of this node signed. The
+// message keeps its id and its date, so whoever has it already takes the second
+// for a copy. Without a draft, which an older program did not keep, the bytes
+// stay as they are.
+func (b *Outbox) seal(ctx context.Context, o *journal.Outgoing) (anew bool, err error) {
+	if o.Sealed != nil && !b.Sealer.stale(*o) {
+		return false, nil
 	}
-	to, err := b.Finder.Find(ctx, o.Peer, belongs)
-	if err != nil {
-		return err
+	to, belongs, err := b.recipient(ctx, o)
+	if err != nil || o.Sealed != nil && o.Body == nil {
+		return false, err
 	}
-	o.Sealed, o.Exp, err = b.Sealer.Seal(*o, to, b.Now())
-	return err
+	if b.Sealer.Seal(o, to, b.Now()) == nil {
+		return true, nil
+	}
+	if to, err = b.Finder.Find(ctx, o.Peer, belongs); err != nil {
+		return false, err
+	}
+	return true, b.Sealer.Seal(o, to, b.Now())
 }
 
-// ours reports whether this node is the requester of the task.
-func (b *Outbox) ours(ctx context.Context, id string) (ours bool, err error) {
+// recipient reads the draft and what the task knows of whom it is for. Whether
+// the recipient belongs on record depends on whose task it is.
+func (b *Outbox) recipient(ctx context.Context, o *journal.Outgoing) (to known.Identity, belongs bool, err error) {
 	err = b.Journal.Read(ctx, func(tx *journal.Tx) error {
-		k, found, err := tx.Task(id)
-		ours = found && k.Role == journal.Requester
+		k, found, err := tx.Task(o.Task)
+		if err != nil {
+			return err
+		}
+		if found && k.Role == journal.Provider {
+			to = known.Identity{KEL: k.PeerKEL, Keys: k.PeerKeys}
+		}
+		belongs = found && k.Role == journal.Requester
+		o.Body, err = tx.Draft(o.ID)
 		return err
 	})
-	return ours, err
+	return to, belongs, err
 }
 
 // sent records a delivery to the hub. A result is kept for whoever asks again.

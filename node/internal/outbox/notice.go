@@ -18,13 +18,13 @@ const noticeTime = 30 * time.Second
 // never again (L.3). When too many wait, this one stays unsaid.
 func (b *Outbox) Notify(d Draft) {
 	mid := envelope.NewMID()
-	o := journal.Outgoing{Task: d.Task, Peer: d.Peer, MID: mid[:], Type: d.Type, Body: d.Body}
-	sealed, _, err := b.Sealer.Seal(o, d.To, b.Now())
-	if err != nil {
+	o := journal.Outgoing{
+		Task: d.Task, Peer: d.Peer, MID: mid[:], Type: d.Type, Body: d.Body, Exp: b.Now().Add(envelope.Lifetime),
+	}
+	if err := b.Sealer.Seal(&o, d.To, b.Now()); err != nil {
 		b.Log.Debug("outbox: a notice cannot be sealed", "error", err)
 		return
 	}
-	o.Sealed = sealed
 	select {
 	case b.queue() <- o:
 	default:

@@ -1,5 +1,6 @@
-// Package outbox gets this node's messages to the hub: sealed once, sent in the
-// order of their task, tried again until they expire (wire 2, L.7).
+// Package outbox gets this node's messages to the hub: sealed once for every key
+// of its own, sent in the order of their task, tried again until they expire
+// (wire 2, L.7).
 //
 // The one rule: a message is put in by the transaction that decides it (Post),
 // so what was decided is sent, and what was not decided never is.
@@ -72,9 +73,7 @@ func (b *Outbox) PostAs(tx *journal.Tx, d Draft, mid envelope.MID) (journal.Outg
 		Task: d.Task, Peer: d.Peer, MID: mid[:], Type: d.Type, Body: d.Body,
 		Exp: tx.Now().Add(envelope.Lifetime),
 	}
-	if sealed, exp, err := b.Sealer.Seal(o, d.To, tx.Now()); err == nil {
-		o.Body, o.Sealed, o.Exp = nil, sealed, exp
-	} else if !keyless(err) {
+	if err := b.Sealer.Seal(&o, d.To, tx.Now()); err != nil && !keyless(err) {
 		return o, err
 	}
 	return o, tx.Enqueue(&o)

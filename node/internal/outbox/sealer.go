@@ -7,7 +7,6 @@ import (
 	"github.com/anet-hub/anet/node/internal/known"
 	"github.com/anet-hub/anet/shared/envelope"
 	"github.com/anet-hub/anet/shared/identity"
-	"github.com/anet-hub/anet/shared/task"
 )
 
 // Sealer signs and seals as this node.
@@ -19,44 +18,29 @@ type Sealer struct {
 	KeySet func(now time.Time) ([]byte, error)
 }
 
-// Seal gives the bytes of a draft and when they expire.
-func (s Sealer) Seal(o journal.Outgoing, to known.Identity, now time.Time) ([]byte, time.Time, error) {
+// Seal signs and seals a message by the key of the moment. It is dated when it
+// was posted, whenever it is sealed: what was signed inside it before a rotation
+// counts at that time, and its lifetime does not begin anew.
+func (s Sealer) Seal(o *journal.Outgoing, to known.Identity, now time.Time) error {
 	key, err := s.Book.Key(o.Peer, to, now)
 	if err != nil {
-		return nil, time.Time{}, err
-	}
-	signer := s.Signer()
-	body, err := current(signer, o)
-	if err != nil {
-		return nil, time.Time{}, err
+		return err
 	}
 	keys, err := s.KeySet(now)
 	if err != nil {
-		return nil, time.Time{}, err
+		return err
 	}
-	exp := now.Add(envelope.Lifetime)
+	signer := s.Signer()
 	sealed, err := envelope.Seal(signer, envelope.Draft{
 		To: o.Peer, Type: o.Type, Ix: o.Task, MID: envelope.MID(o.MID),
-		TS: uint64(now.UnixMilli()), Exp: uint64(exp.UnixMilli()), Body: body, Keys: keys,
+		TS: uint64(o.Exp.Add(-envelope.Lifetime).UnixMilli()), Exp: uint64(o.Exp.UnixMilli()), Body: o.Body, Keys: keys,
 	}, key)
-	return sealed, exp, err
+	if err == nil {
+		o.Sealed, o.KSN = sealed, signer.Seq()
+	}
+	return err
 }
 
-// current signs a request anew that waited through a rotation of this node's
-// key: its signature counts at the time of the message, which is now.
-func current(signer *identity.Controller, o journal.Outgoing) ([]byte, error) {
-	if o.Type != task.TypeDelegate {
-		return o.Body, nil
-	}
-	req, err := task.Parse[task.DelegateReq](o.Body)
-	if err != nil || req.Envelope == nil || req.Envelope.Seq == signer.Seq() {
-		return o.Body, err
-	}
-	preimage, err := task.DocPreimage(req.TaskDoc)
-	if err != nil {
-		return nil, err
-	}
-	env := identity.SignDetached(signer, preimage)
-	req.Envelope = &env
-	return task.Encode(req)
-}
+// stale reports whether the bytes are signed by a key that was rotated away:
+// they would die with its grace, an hour later, wherever they wait (E.7).
+func (s Sealer) stale(o journal.Outgoing) bool { return o.Sealed != nil && o.KSN != s.Signer().Seq() }
