@@ -23,6 +23,7 @@ type Directory struct {
 // proofs uses up signed requests (see Replay).
 type proofs interface {
 	Once(ctx context.Context, p replay.Proof, effect func(pgx.Tx) error) error
+	OnceInTwo(ctx context.Context, p replay.Proof, ask func(*pgx.Batch), effect effect) error
 	Remember(ctx context.Context, p replay.Proof) error
 }
 

@@ -2,22 +2,21 @@ package postgres
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
 )
 
-// writeChange writes a registration in one round trip. What did not change is
-// not rewritten, above all not the rows of agent_cap with their indexes.
-func writeChange(ctx context.Context, tx pgx.Tx, rec directory.Record, ch directory.Change) error {
+// changes are what a registration writes. What did not change is not rewritten,
+// above all not the rows of agent_cap with their indexes.
+func changes(rec directory.Record, ch directory.Change, now time.Time) (*pgx.Batch, error) {
 	var b pgx.Batch
 	args, err := agentArgs(ch.Agent)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	queueMember(&b, rec, ch)
 	if ch.Repeat != nil {
@@ -30,11 +29,9 @@ func writeChange(ctx context.Context, tx pgx.Tx, rec directory.Record, ch direct
 	queueParts(&b, ch)
 	if rec.Agent == nil {
 		b.Queue(`INSERT INTO agent_seen (aid) VALUES (@aid)`, pgx.NamedArgs{"aid": ch.Agent.AID})
+		queueMailbox(&b, ch.Agent.AID, now)
 	}
-	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
-		return fmt.Errorf("write a registration: %w", err)
-	}
-	return nil
+	return &b, nil
 }
 
 // queueMember moves what outlives the registration.

@@ -31,23 +31,23 @@ func (s *Directory) Standing(ctx context.Context, aid string) (st directory.Stan
 
 // Register implements directory.Store.
 func (s *Directory) Register(ctx context.Context, p replay.Proof, kel []byte, now time.Time, decide func(directory.Record) (directory.Change, error)) error {
-	return s.proofs.Once(ctx, p, func(tx pgx.Tx) error {
-		rec, err := lockRecord(ctx, tx, p.AID, kel, now)
+	err := s.proofs.OnceInTwo(ctx, p, func(b *pgx.Batch) {
+		queueRecord(b, p.AID, kel, now)
+	}, func(answers pgx.BatchResults) (*pgx.Batch, error) {
+		rec, err := toLockedRecord(answers)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		ch, err := decide(rec)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := writeChange(ctx, tx, rec, ch); err != nil || rec.Agent != nil {
-			return err
-		}
-		return openMailbox(ctx, tx, p.AID, now)
+		return changes(rec, ch, now)
 	})
+	return found(err, nil, "register")
 }
 
-// The statements of lockRecord. The lock has to be a statement of its own: what
+// The statements of queueRecord. The lock has to be a statement of its own: what
 // the next ones read is then what its last holder wrote.
 const (
 	beginMemberSQL = `
@@ -62,15 +62,16 @@ const (
 	readAgentSQL = `SELECT ` + agentColumns + ` FROM agent a WHERE a.aid = @aid`
 )
 
-// lockRecord reads a record nobody else can change until the transaction ends.
-func lockRecord(ctx context.Context, tx pgx.Tx, aid string, kel []byte, now time.Time) (rec directory.Record, err error) {
-	var b pgx.Batch
+// queueRecord asks for a record nobody else can change until the transaction
+// ends; toLockedRecord reads the answers.
+func queueRecord(b *pgx.Batch, aid string, kel []byte, now time.Time) {
 	b.Queue(beginMemberSQL, pgx.NamedArgs{"aid": aid, "kel": kel, "now": now})
 	b.Queue(lockMemberSQL, pgx.NamedArgs{"aid": aid})
 	b.Queue(readRecordSQL, pgx.NamedArgs{"aid": aid})
 	b.Queue(readAgentSQL, pgx.NamedArgs{"aid": aid})
-	res := tx.SendBatch(ctx, &b)
-	defer func() { err = errors.Join(err, res.Close()) }()
+}
+
+func toLockedRecord(res pgx.BatchResults) (rec directory.Record, err error) {
 	tag, err := res.Exec()
 	if err == nil {
 		_, err = res.Exec()

@@ -8,17 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// openMailbox lets an agent that registers get mail. A mailbox that was there
+// queueMailbox lets an agent that registers get mail. A mailbox that was there
 // before goes on where its ids ended.
-func openMailbox(ctx context.Context, tx pgx.Tx, aid string, now time.Time) error {
-	_, err := tx.Exec(ctx, `
+func queueMailbox(b *pgx.Batch, aid string, now time.Time) {
+	b.Queue(`
 		INSERT INTO mailbox AS b (aid, is_open, last_id) VALUES (@aid, true, @clock)
 		ON CONFLICT (aid) DO UPDATE SET is_open = true WHERE NOT b.is_open`,
 		pgx.NamedArgs{"aid": aid, "clock": now.UnixMicro()})
-	if err != nil {
-		return fmt.Errorf("open a mailbox: %w", err)
-	}
-	return nil
 }
 
 // closeMailbox ends delivery to an agent that leaves and says how many messages

@@ -42,7 +42,9 @@ func newMailroom(t testing.TB, pool *pgxpool.Pool, open ...string) *mailroom {
 func (m *mailroom) open(aid string) {
 	m.t.Helper()
 	if err := pgx.BeginFunc(context.Background(), m.pool, func(tx pgx.Tx) error {
-		return openMailbox(context.Background(), tx, aid, m.now())
+		var b pgx.Batch
+		queueMailbox(&b, aid, m.now())
+		return tx.SendBatch(context.Background(), &b).Close()
 	}); err != nil {
 		m.t.Fatal(err)
 	}
