@@ -6,8 +6,15 @@ import (
 	"time"
 )
 
-// ackBatch bounds one acknowledgement; the rest goes with the next.
-const ackBatch = 500
+const (
+	// ackBatch bounds one acknowledgement; the rest goes with the next.
+	ackBatch = 500
+
+	// ackPause lets the answer go first. What is decided is often about to be
+	// answered, and an acknowledgement that is sent at the same moment makes node,
+	// hub and disks do that first which nobody waits for.
+	ackPause = 5 * time.Millisecond
+)
 
 // Sync returns when everything decided so far is on disk.
 type Sync func(ctx context.Context) error
@@ -68,6 +75,7 @@ func (a *acks) run(ctx context.Context) error {
 			return nil
 		case <-a.signal:
 		}
+		sleep(ctx, ackPause)
 		for err := a.flush(ctx); err != nil && ctx.Err() == nil; err = a.flush(ctx) {
 			n++
 			sleep(ctx, DefaultBackoff.Delay(n))
