@@ -94,3 +94,16 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// BytesIn is the content of one well-formed item where it lies; false when it is
+// no byte string with its length in its head.
+func BytesIn(b []byte) ([]byte, bool) {
+	if len(b) == 0 || b[0]>>5 != majorBytes || b[0]&0x1f == indefinite {
+		return nil, false
+	}
+	w := rewriter{in: b}
+	if _, _, n := w.head(); n != uint64(len(w.in)) {
+		return nil, false
+	}
+	return w.in[:len(w.in):len(w.in)], true
+}

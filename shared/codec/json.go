@@ -110,7 +110,7 @@ func (w *walker) token(d *jsontext.Decoder, t jsontext.Token) error {
 	case '0':
 		return w.number(t.String())
 	case '"':
-		return w.str(d, t.String())
+		return w.str(d, t)
 	case '{':
 		w.names = append(w.names, nil)
 	case '}':
@@ -132,12 +132,20 @@ func (w *walker) number(s string) error {
 	return nil
 }
 
-func (w *walker) str(d *jsontext.Decoder, s string) error {
+// str copies names, and values only where their text matters: one may hold a
+// message of 96 MiB.
+func (w *walker) str(d *jsontext.Decoder, t jsontext.Token) error {
+	kind, n := d.StackIndex(d.StackDepth())
+	isValue := kind != '{' || n%2 == 0
+	if isValue && !w.ijson {
+		return nil
+	}
+	s := t.String()
 	if w.ijson && strings.ContainsFunc(s, nonCharacter) {
 		return errors.New("decode JSON: text holds a Unicode noncharacter")
 	}
-	if kind, n := d.StackIndex(d.StackDepth()); kind != '{' || n%2 == 0 {
-		return nil // a value
+	if isValue {
+		return nil
 	}
 	if w.twins {
 		s = strings.Map(fold, s)

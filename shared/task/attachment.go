@@ -14,7 +14,21 @@ type Attachment struct {
 	Mime string `cbor:"2,keyasint" json:"mime"`
 	Size int64  `cbor:"3,keyasint" json:"size"`
 	CID  string `cbor:"4,keyasint" json:"cid"`
-	Data []byte `cbor:"5,keyasint" json:"-"`
+	Data Bytes  `cbor:"5,keyasint" json:"-"`
+}
+
+// Bytes are read where they lie: a file may be 64 MiB, and is decoded before it
+// is known whether anybody wants it. What was parsed belongs to them then.
+type Bytes []byte
+
+// UnmarshalCBOR refers into b, except where the string came in chunks.
+func (d *Bytes) UnmarshalCBOR(b []byte) error {
+	content, ok := codec.BytesIn(b)
+	if !ok {
+		return codec.Unmarshal(b, (*[]byte)(d))
+	}
+	*d = content
+	return nil
 }
 
 // NewAttachment describes data as it will be sent.

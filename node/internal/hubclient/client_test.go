@@ -1,12 +1,16 @@
 package hubclient
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
@@ -254,5 +258,28 @@ func TestACallEndsWithItsContext(t *testing.T) {
 	_, err := joined(t, hub, controller(t)).Poll(ctx, wire.Poll{})
 	if !errs.Is(err, ConnectionLost) || ctx.Err() == nil {
 		t.Errorf("Poll = %v", err)
+	}
+}
+
+// A page with one large envelope takes its text, its bytes and little more.
+func TestAPollTakesLittleMoreThanItsEnvelope(t *testing.T) {
+	const size = 16 << 20
+	body, err := json.Marshal(wire.Polled{Messages: []wire.Message{{ID: 1, Envelope: make([]byte, size)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	data, err := readAll(bytes.NewReader(body), int64(len(body)))
+	var out wire.Polled
+	if err == nil {
+		err = decode(answer{body: data}, "/relay/poll", &out)
+	}
+	runtime.ReadMemStats(&after)
+	if err != nil || len(out.Messages) != 1 || len(out.Messages[0].Envelope) != size {
+		t.Fatal(err)
+	}
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 3*size {
+		t.Errorf("an envelope of %d bytes takes %d, want less than three times that", size, grown)
 	}
 }

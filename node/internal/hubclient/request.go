@@ -95,7 +95,7 @@ func (c *Client) exchange(ctx context.Context, r request) (answer, error) {
 }
 
 func (c *Client) read(resp *http.Response, body io.Reader, limit int64, watch *attempt.Attempt) (answer, error) {
-	data, err := io.ReadAll(io.LimitReader(body, limit+1))
+	data, err := readAll(io.LimitReader(body, limit+1), min(resp.ContentLength, limit))
 	if err != nil {
 		return answer{}, c.unreachable(err, watch)
 	}
@@ -104,6 +104,17 @@ func (c *Client) read(resp *http.Response, body io.Reader, limit int64, watch *a
 			"the hub's answer to %s is larger than %d bytes", resp.Request.URL.Path, limit)
 	}
 	return answer{resp.StatusCode, resp.Header, data}, nil
+}
+
+// readAll is io.ReadAll into room for an announced size: growing towards it, an
+// answer with a large envelope would take several times its size.
+func readAll(r io.Reader, announced int64) ([]byte, error) {
+	var b bytes.Buffer
+	if announced > 0 {
+		b.Grow(int(announced) + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(r)
+	return b.Bytes(), err
 }
 
 // build makes the HTTP request and signs it.
