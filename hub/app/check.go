@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"net/url"
 
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -11,12 +12,14 @@ import (
 // reads it, and not at the first request that meets them.
 func (c *Config) check() error {
 	switch {
-	case c.SendRate <= 0 || c.SendBurst < 1:
+	case !(c.SendRate > 0) || c.SendBurst < 1: // NaN is not above 0 either
 		return errors.New("--relay-send-rate has to be above 0 and --relay-send-burst at least 1")
-	case c.RegisterRate <= 0 || c.RegisterBurst < 1:
+	case !(c.RegisterRate > 0) || c.RegisterBurst < 1:
 		return errors.New("--register-rate has to be above 0 and --register-burst at least 1")
 	case c.MailMessages < 1 || c.MailTTL <= 0:
 		return errors.New("--relay-mailbox-messages has to be at least 1 and --relay-ttl above 0")
+	case !isAddress(c.PublicURL):
+		return errors.New("--public-url has to be an address such as https://hub.example.org")
 	case c.DatabaseConns < 1:
 		return errors.New("--database-conns has to be at least 1")
 	case c.Envelope > wire.MaxEnvelopeBytes:
@@ -26,6 +29,17 @@ func (c *Config) check() error {
 	}
 	_, err := c.proxies()
 	return err
+}
+
+// isAddress reports whether nodes can put the URL into their cards, or there is
+// none: what it cannot be would fail at every node, one by one.
+func isAddress(raw string) bool {
+	if raw == "" {
+		return true
+	}
+	u, err := url.Parse(raw)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" &&
+		u.User == nil && u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
 }
 
 // leastMemory lets the largest request pass when it is alone. A send holds its
