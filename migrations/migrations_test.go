@@ -20,6 +20,7 @@ import (
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/migrations"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/testkit"
 )
 
 // slowURL makes the test binary a process that migrates slowly and can be killed.
@@ -133,11 +134,7 @@ func TestKillInTheMiddleOfAStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	const atWork = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%pg_sleep(60)%' AND wait_event = 'PgSleep'`
-	for end := time.Now().Add(20 * time.Second); ask[int](t, url, atWork) == 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the second step was not reached")
-		}
-	}
+	testkit.Until(t, 20*time.Second, "the second step is at work", func() bool { return ask[int](t, url, atWork) > 0 })
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	quick := steps(`CREATE TABLE one (n int)`, `CREATE TABLE two (n int)`)

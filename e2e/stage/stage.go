@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/anet-hub/anet/shared/testkit"
 )
 
 // Patience is how long a condition may take on a busy machine that runs other
@@ -40,11 +42,7 @@ func Clear() {
 // all that is left when it does not come.
 func Until(t testing.TB, within time.Duration, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(within); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", within, what)
-		}
-	}
+	testkit.Until(t, within, what, holds)
 }
 
 // Dir is a folder that goes with the story. Unlike t.TempDir it is short, for

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/anet-hub/anet/shared/testkit"
 )
 
 // Crash ends the private server of a data folder the hard way, and waits until
@@ -31,12 +33,8 @@ func Crash(t testing.TB, dataDir string, pool *pgxpool.Pool) {
 	before, err := started()
 	must(t, err)
 	must(t, syscall.Kill(pid, syscall.SIGKILL))
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if now, err := started(); err == nil && now != before {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("pgtest: the server is not back within 20 s")
-		}
-	}
+	testkit.Until(t, 20*time.Second, "the server is back", func() bool {
+		now, err := started()
+		return err == nil && now != before
+	})
 }

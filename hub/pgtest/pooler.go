@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/anet-hub/anet/shared/testkit"
 	"github.com/anet-hub/anet/shared/testkit/need"
 )
 
@@ -89,16 +90,13 @@ func startPooler(t testing.TB, program, ini string, who *syscall.Credential) {
 
 func awaitPooler(t testing.TB, url string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	testkit.Until(t, 30*time.Second, "the pooler answers", func() bool {
 		conn, err := pgx.Connect(context.Background(), url)
 		if err == nil {
 			_ = conn.Close(context.Background())
-			return
 		}
-		if time.Now().After(end) {
-			t.Fatalf("pgtest: the pooler does not answer: %v", err)
-		}
-	}
+		return err == nil
+	})
 }
 
 func must(t testing.TB, err error) {

@@ -1,5 +1,5 @@
 // Package testkit holds what tests of several packages need: agents made from
-// a number, the moment published vectors were made at, and reasons.
+// a number, the moment published vectors were made at, reasons, and patience.
 package testkit
 
 import (

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/testkit"
 )
 
 // ownerFolder makes the test binary an owner that can be killed: a process of
@@ -82,10 +83,8 @@ func TestServerIsStartedAgainAfterItWasKilled(t *testing.T) {
 	s := start(t, dataDir(t))
 	run(t, s, `CREATE TABLE kept AS SELECT 42 AS n`)
 	before := pid(t, s)
-	if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the server is back", func() bool {
+	must(t, syscall.Kill(before, syscall.SIGKILL))
+	testkit.Until(t, 20*time.Second, "the server is back", func() bool {
 		conn, err := pgx.Connect(t.Context(), s.URL())
 		if err != nil {
 			return false
@@ -118,9 +117,7 @@ func TestOwnerAndServerKilledTogether(t *testing.T) {
 	kill, _ := owner(t, dir)
 	server := postmasterOf(t, dir).pid
 	kill()
-	if err := syscall.Kill(server, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(server, syscall.SIGKILL))
 	start(t, dir)
 }
 
@@ -132,7 +129,7 @@ func TestKillWhileTheClusterIsMade(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "initdb is at work", func() bool {
+	testkit.Until(t, 20*time.Second, "initdb is at work", func() bool {
 		begun, _ := filepath.Glob(filepath.Join(dir, halfMade+"*", "base"))
 		return len(begun) > 0
 	})
@@ -264,16 +261,6 @@ func postmasterOf(t *testing.T, dataDir string) postmaster {
 		return postmaster{pid: 1 << 30}
 	}
 	return p
-}
-
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(pause) {
-		if is() {
-			return
-		}
-	}
-	t.Fatalf("%s: not within 20 s", what)
 }
 
 // Its processes outlive a killed server, one that is busy for long. Stopped, they

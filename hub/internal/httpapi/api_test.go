@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/anet-hub/anet/hub/internal/budget"
+	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/relayauth"
@@ -51,24 +52,7 @@ func newFixture(t *testing.T) *fixture {
 
 func newController(t testing.TB) *identity.Controller {
 	t.Helper()
-	c, err := identity.NewController(deterministic{}, testNow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// deterministic is no randomness at all: these tests need keys, not secrets.
-type deterministic struct{}
-
-var drawn byte
-
-func (deterministic) Read(p []byte) (int, error) {
-	drawn++
-	for i := range p {
-		p[i] = drawn
-	}
-	return len(p), nil
+	return directorytest.NewNode(t, testNow).Key
 }
 
 func (f *fixture) Current() *identity.Controller { return f.hub }

@@ -78,7 +78,7 @@ func newPostOn(t testing.TB, on terms, url string, hub *identity.Controller, age
 	reg := prometheus.NewRegistry()
 	mail := &Mail{relay.New(relay.Deps{
 		Store: store, Board: p.board, Senders: admission.NewLimiter(on.perMinute, on.burst, "send_rate", time.Now),
-		Seen: nobody{}, Limits: on.Limits, Now: time.Now, Log: log, Metrics: reg,
+		Seen: deaf{}, Limits: on.Limits, Now: time.Now, Log: log, Metrics: reg,
 	})}
 	for _, c := range agents {
 		p.enroll(c)
@@ -98,10 +98,6 @@ func (p *post) run(loop func(context.Context)) {
 	wg.Go(func() { loop(ctx) })
 	p.t.Cleanup(func() { stop(); wg.Wait() })
 }
-
-type nobody struct{}
-
-func (nobody) Seen(string, time.Time) {}
 
 func (p *post) Current() *identity.Controller { return p.hub }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/wake"
 	"github.com/anet-hub/anet/hub/pgtest"
+	"github.com/anet-hub/anet/shared/testkit"
 )
 
 func dialTo(url string) Dial {
@@ -90,7 +91,7 @@ func woken(t *testing.T, w *wake.Waiter, within time.Duration) bool {
 // settled lets a board that has just begun to listen have its look at everything.
 func settled(t *testing.T, pool *pgxpool.Pool, n int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%d processes listen", n), func() bool { return len(listeners(t, pool)) == n })
+	testkit.Until(t, 10*time.Second, fmt.Sprintf("%d processes listen", n), func() bool { return len(listeners(t, pool)) == n })
 }
 
 func TestWakeAcrossProcesses(t *testing.T) {

@@ -230,17 +230,7 @@ func TestReplayRunNoticesTheLoss(t *testing.T) {
 	defer stop()
 	crash(t, pool)
 	wantReason(t, "lost", r.Remember(ctx, c.sign("a")), "replay_memory_restarting")
-	eventually(t, "the memory begins anew", func() bool { return rows(t, pool, "replay_epoch") == 1 })
-}
-
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if done() {
-			return
-		}
-	}
-	t.Fatalf("%s: not within ten seconds", what)
+	testkit.Until(t, 10*time.Second, "the memory begins anew", func() bool { return rows(t, pool, "replay_epoch") == 1 })
 }
 
 // A minute is dropped whole once it is over, and no live one before.
