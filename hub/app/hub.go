@@ -79,7 +79,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 	}, &httpapi.Directory{
 		Rules:     directory.New(agents, life, histories.Replay, now),
 		Strangers: admission.NewLimiter(cfg.RegisterRate, cfg.RegisterBurst, "register_rate", now),
-		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate", now),
+		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate_agent", now),
 		P2PPeers:  cfg.P2PPeers,
 	}, &httpapi.Mail{Relay: rules})
 	return &hub{api: api, key: key, board: board,

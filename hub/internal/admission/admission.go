@@ -4,6 +4,8 @@
 package admission
 
 import (
+	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -29,11 +31,37 @@ type Limiter struct {
 	sweepAt time.Time
 }
 
+// Policy is what a limiter grants every key: Size requests at once, and as many
+// again within Window.
+type Policy struct {
+	Name   string
+	Size   int
+	Window time.Duration
+}
+
+// Quota is what is left of a policy for one key. Next is when there will be
+// more, zero while something is left.
+type Quota struct {
+	Policy
+	Left int
+	Next time.Duration
+}
+
+// Refused is the cause of every refusal.
+type Refused struct{ Quota }
+
+func (r *Refused) Error() string { return fmt.Sprintf("%d in %v", r.Size, r.Window) }
+
 // NewLimiter gives every key burst tokens and perMinute new ones a minute.
-// Refusals carry the reason.
+// Refusals carry the reason, which also names the policy.
 func NewLimiter(perMinute float64, burst int, reason string, now func() time.Time) *Limiter {
 	return &Limiter{rate: rate.Limit(perMinute / 60), burst: burst, reason: reason, now: now,
 		buckets: map[string]*rate.Limiter{}}
+}
+
+// Policy is what every key is granted.
+func (l *Limiter) Policy() Policy {
+	return Policy{l.reason, l.burst, time.Duration(math.Round(float64(l.burst)/float64(l.rate)*1e6)) * time.Microsecond}
 }
 
 // Take takes a token or says when there will be one.
@@ -60,20 +88,31 @@ func (l *Limiter) Reserve(key string) (giveBack func(), err error) {
 // Peek is what Take would say, without taking anything: a key may be a mere
 // claim still.
 func (l *Limiter) Peek(key string) error {
-	now := l.now()
+	if q := l.Quota(key); q.Left == 0 {
+		return l.refusal(q.Next)
+	}
+	return nil
+}
+
+// Quota is what is left for a key.
+func (l *Limiter) Quota(key string) Quota {
 	l.mu.Lock()
 	b, known := l.buckets[key]
 	l.mu.Unlock()
-	if !known || b.TokensAt(now) >= 1 {
-		return nil
+	q := Quota{Policy: l.Policy(), Left: l.burst}
+	if !known {
+		return q
 	}
-	missing := 1 - b.TokensAt(now)
-	return l.refusal(time.Duration(missing / float64(l.rate) * float64(time.Second)))
+	tokens := b.TokensAt(l.now())
+	if q.Left = max(0, int(tokens)); q.Left == 0 {
+		q.Next = time.Duration((1 - tokens) / float64(l.rate) * float64(time.Second))
+	}
+	return q
 }
 
 func (l *Limiter) refusal(after time.Duration) error {
 	return errs.New(errs.TooMany, l.reason, "too many requests: try again in %d seconds",
-		int64(after/time.Second)+1).After(after)
+		int64(after/time.Second)+1).After(after).Because(&Refused{Quota{l.Policy(), 0, after}})
 }
 
 func (l *Limiter) bucket(key string, now time.Time) *rate.Limiter {

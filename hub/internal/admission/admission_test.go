@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -94,5 +95,25 @@ func TestReservedTokensCanBeGivenBack(t *testing.T) {
 	giveBack()
 	if err := l.Take("a"); err != nil {
 		t.Errorf("after it was given back: %v", err)
+	}
+}
+
+// A client can tell from a policy and what is left of it when it may go on.
+func TestQuota(t *testing.T) {
+	c := &clock{time.Unix(1_800_000_000, 0)}
+	l := NewLimiter(10, 3, "r", c.now)
+	policy := Policy{Name: "r", Size: 3, Window: 18 * time.Second}
+	for _, want := range []Quota{{policy, 3, 0}, {policy, 2, 0}, {policy, 1, 0}, {policy, 0, 6 * time.Second}} {
+		if got := l.Quota("a"); got != want {
+			t.Errorf("Quota = %+v, want %+v", got, want)
+		}
+		_ = l.Take("a")
+	}
+	var refused *Refused
+	if err := l.Take("a"); !errors.As(err, &refused) || refused.Quota != (Quota{policy, 0, 6 * time.Second}) {
+		t.Errorf("Take = %v, whose cause is %+v", err, refused)
+	}
+	if c.t = c.t.Add(3 * time.Second); l.Quota("a") != (Quota{policy, 0, 3 * time.Second}) {
+		t.Errorf("half a token is %+v", l.Quota("a"))
 	}
 }

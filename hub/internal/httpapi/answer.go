@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
@@ -41,6 +42,9 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.FormatInt(seconds(e.RetryAfter), 10))
+	}
+	if refused := (*admission.Refused)(nil); errors.As(err, &refused) {
+		showQuota(w, refused.Quota)
 	}
 	body := map[string]any{"error": e.Message, "code": e.Reason, "request_id": id}
 	if e.Field != "" {
@@ -74,16 +78,23 @@ func seconds(d time.Duration) int64 {
 	return int64(math.Ceil(d.Seconds()))
 }
 
-// writeJSON answers with v. Cards must keep their bytes, so nothing is escaped
-// for HTML.
+// writeJSON answers with v.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return writeBody(w, status, "application/json", body)
+}
+
+// encode writes JSON. Cards must keep their bytes, so nothing is escaped for
+// HTML.
+func encode(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	return writeBody(w, status, "application/json", buf.Bytes())
+	err := enc.Encode(v)
+	return buf.Bytes(), err
 }
 
 func writeBody(w http.ResponseWriter, status int, contentType string, body []byte) error {

@@ -58,7 +58,7 @@ func newTown(t testing.TB) *town {
 	w.rules = &Directory{
 		Rules:     directory.New(store, deaf{}, cache.Replay, w.clock),
 		Strangers: admission.NewLimiter(10, 20, "register_rate", w.clock),
-		Members:   admission.NewLimiter(30, 30, "register_rate", w.clock),
+		Members:   admission.NewLimiter(30, 30, "register_rate_agent", w.clock),
 	}
 	w.api = New(Deps{
 		Signers: store, Key: w, Replays: cache, Budget: budget.New(64 << 20), Version: "test",

@@ -105,7 +105,7 @@ func cors(next http.Handler) http.Handler {
 		h.Set("Access-Control-Allow-Methods", "GET, POST, OPTIONS")
 		h.Set("Access-Control-Allow-Headers",
 			"Content-Type, If-None-Match, X-ANet-Wire, X-ANet-AID, X-ANet-TS, X-ANet-Seq, X-ANet-Sig")
-		h.Set("Access-Control-Expose-Headers", "ETag")
+		h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, RateLimit, RateLimit-Policy, X-ANet-Wire, X-Request-ID")
 		if r.Method == http.MethodOptions {
 			w.WriteHeader(http.StatusNoContent)
 			return

@@ -49,7 +49,7 @@ func (d *Directory) register(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var answer wire.Registered
-	err = d.admit(r, who, caller, func() (err error) {
+	err = d.admit(w, r, who, caller, func() (err error) {
 		answer, err = d.Rules.Register(r.Context(), app, caller.Proof)
 		return err
 	})
@@ -82,7 +82,7 @@ func (d *Directory) repeat(w http.ResponseWriter, r *http.Request, who applicant
 	if err != nil {
 		return err
 	}
-	err = d.admit(r, who, caller, func() error { return d.Rules.Repeat(r.Context(), caller.Proof) })
+	err = d.admit(w, r, who, caller, func() error { return d.Rules.Repeat(r.Context(), caller.Proof) })
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (d *Directory) prove(r *http.Request, who applicant, kel, body []byte) (*Ca
 
 // admit lets the signer register within its own limit. A signature that was used
 // before is not the signer's doing, and does not count against it.
-func (d *Directory) admit(r *http.Request, who applicant, c *Caller, register func() error) error {
+func (d *Directory) admit(w http.ResponseWriter, r *http.Request, who applicant, c *Caller, register func() error) error {
 	giveBack, err := d.Members.Reserve(c.AID)
 	if err != nil {
 		return err
@@ -113,6 +113,7 @@ func (d *Directory) admit(r *http.Request, who applicant, c *Caller, register fu
 		giveBack()
 		return d.blame(r, who, err)
 	}
+	showQuota(w, d.Members.Quota(c.AID))
 	return err
 }
 

@@ -25,10 +25,15 @@ type Mail struct {
 	Relay *relay.Relay
 }
 
+// maxBody bounds the body of a send.
+func (m *Mail) maxBody() int64 {
+	return int64(base64.StdEncoding.EncodedLen(int(m.Relay.Limits.Envelope))) + sendOverhead
+}
+
 func (m *Mail) routes(a *API, r chi.Router) {
 	send := signedRoute{
 		action:  wire.ActionSend,
-		maxBody: int64(base64.StdEncoding.EncodedLen(int(m.Relay.Limits.Envelope))) + sendOverhead,
+		maxBody: m.maxBody(),
 		before:  func(_ *http.Request, aid string) error { return m.Relay.MaySend(aid) },
 	}
 	r.Post("/relay/send", a.signed(send, m.send(a)))
@@ -49,6 +54,7 @@ func (m *Mail) send(a *API) signedHandler {
 		if err != nil {
 			return err
 		}
+		showQuota(w, m.Relay.Senders.Quota(c.AID))
 		answer := wire.Sent{ID: sent.ID, Status: "queued", RecipientQuiet: sent.Quiet}
 		if sent.Quiet {
 			answer.Warning = "the recipient has not collected its mail for an hour or more"
