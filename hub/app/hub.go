@@ -47,7 +47,8 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		return nil, err
 	}
 	pool, now := data.DB.Pool, time.Now
-	proofs := postgres.NewReplay(pool, replay.BoundsFor(cfg.SendRate, cfg.SendBurst), now, log)
+	remembers := replay.BoundsFor(cfg.SendRate, cfg.SendBurst)
+	proofs := postgres.NewReplay(pool, remembers, now, log)
 	if err := proofs.Sweep(ctx); err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 			{Name: "schema", Ask: schema.Served},
 			{Name: "identity", Ask: key.Ready},
 		},
-		Down:           postgres.Down,
+		Down: postgres.Down, Remembers: remembers,
 		TrustedProxies: proxies, PublicURL: cfg.PublicURL, Version: version.String(),
 		Log: log, Metrics: reg, Gather: reg, Now: now,
 	}, &httpapi.Directory{

@@ -17,7 +17,9 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 // Signers finds the key history of an agent registered here.
@@ -55,6 +57,7 @@ type Deps struct {
 	Checks  []Check
 	Down    func(error) bool // whether a failure is that the database is away
 
+	Remembers      replay.Bounds  // of signed requests
 	TrustedProxies []netip.Prefix // whose X-Real-IP is believed
 	PublicURL      string         // where others reach this hub; empty: as each request says
 	Version        string
@@ -69,6 +72,7 @@ type API struct {
 	Deps
 	mux     chi.Router
 	metrics *metrics
+	limits  wire.Limits
 }
 
 // Group is a set of routes that belong together.
@@ -87,12 +91,14 @@ func New(d Deps, groups ...Group) *API {
 	r.Get("/readyz", a.open(a.readyz))
 	r.Get("/metrics", a.scrape())
 	r.Get("/hub/identity", a.open(a.identity))
+	r.Get("/limits", a.open(a.showLimits))
 	for _, g := range groups {
 		g.routes(a, r)
 	}
-	a.mux = r
+	a.mux, a.limits = r, a.collect(groups)
 	return a
 }
+
 
 // ServeHTTP serves the hub API.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }

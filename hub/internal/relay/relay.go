@@ -19,16 +19,6 @@ import (
 	"github.com/anet-hub/anet/shared/errs"
 )
 
-// Limits are what an operator may set (wire 2, I.9).
-type Limits struct {
-	Envelope   int64 // bytes of one envelope
-	Messages   int64 // waiting for one recipient
-	Bytes      int64 // waiting for one recipient
-	Total      int64 // bytes waiting in all mailboxes together
-	PollBudget int64 // bytes of envelopes in one answer
-	TTL        time.Duration
-}
-
 // Mail is an envelope on its way into a mailbox.
 type Mail struct {
 	To       string
