@@ -4,7 +4,7 @@ MODULE  := github.com/anet-hub/anet
 VERSION := $(or $(shell git describe --tags --match 'v*' 2>/dev/null),dev)
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 STAMP   := -X $(MODULE)/shared/version.Version=$(VERSION) -X $(MODULE)/shared/version.Commit=$(COMMIT)
-SOURCES := deploy e2e hub migrations node shared
+SOURCES := api deploy e2e hub migrations node shared
 COMPOSE := $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
 
 .PHONY: help demo up build test kill check format bench golden images compose compose-down

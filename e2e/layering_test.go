@@ -25,6 +25,7 @@ var layers = []struct {
 	{"node/...", []string{"hub/...", "migrations"}, "hub and node meet on the wire only"},
 	{"shared/...", []string{"hub/...", "node/...", "migrations", "e2e/..."}, "shared stands below both"},
 	{"migrations", []string{"hub/...", "node/..."}, "the schema stands below the hub"},
+	{"api", []string{"hub/...", "node/...", "shared/..."}, "the contract stands by itself"},
 }
 
 // technology is what rules must not know. Only direct imports count: what a
@@ -92,7 +93,8 @@ func TestLayersSQLHasOneHome(t *testing.T) {
 
 // TestLayersTestsStayOut keeps what only tests use out of what people run.
 func TestLayersTestsStayOut(t *testing.T) {
-	only := []string{"testing", module + "hub/pgtest/...", module + "shared/testkit/...", "github.com/testcontainers/..."}
+	only := []string{"testing", module + "hub/pgtest/...", module + "shared/testkit/...", module + "api/apitest",
+		"github.com/testcontainers/...", "github.com/santhosh-tekuri/..."}
 	for _, p := range list(t) {
 		if p.Name != "main" || !match("hub/cmd/...", p.short()) && !match("node/cmd/...", p.short()) {
 			continue

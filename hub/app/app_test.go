@@ -28,8 +28,15 @@ var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 // start runs a hub process on the database and stops it with the test.
 func start(t *testing.T, url string) *App {
 	t.Helper()
+	return startWith(t, url, func(*Config) {})
+}
+
+// startWith runs one with other settings than the usual.
+func startWith(t *testing.T, url string, change func(*Config)) *App {
+	t.Helper()
 	cfg := Defaults()
 	cfg.Listen, cfg.DatabaseURL = "127.0.0.1:0", url
+	change(&cfg)
 	a, err := New(t.Context(), cfg, quiet, prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)

@@ -111,8 +111,8 @@ func (l *Limiter) Quota(key string) Quota {
 }
 
 func (l *Limiter) refusal(after time.Duration) error {
-	return errs.New(errs.TooMany, l.reason, "too many requests: try again in %d seconds",
-		int64(after/time.Second)+1).After(after).Because(&Refused{Quota{l.Policy(), 0, after}})
+	return errs.New(errs.TooMany, l.reason, "too many requests: try again in %d s",
+		int64(math.Ceil(after.Seconds()))).After(after).Because(&Refused{Quota{l.Policy(), 0, after}})
 }
 
 func (l *Limiter) bucket(key string, now time.Time) *rate.Limiter {

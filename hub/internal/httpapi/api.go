@@ -91,6 +91,7 @@ func New(d Deps, groups ...Group) *API {
 	r.Get("/readyz", a.open(a.readyz))
 	r.Get("/metrics", a.scrape())
 	r.Get("/hub/identity", a.open(a.identity))
+	r.Get("/openapi.yaml", a.open(document))
 	r.Get("/limits", a.open(a.showLimits))
 	for _, g := range groups {
 		g.routes(a, r)
@@ -99,6 +100,13 @@ func New(d Deps, groups ...Group) *API {
 	return a
 }
 
+// Walk calls see with every route there is.
+func (a *API) Walk(see func(method, pattern string)) error {
+	return chi.Walk(a.mux, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		see(method, pattern)
+		return nil
+	})
+}
 
 // ServeHTTP serves the hub API.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }

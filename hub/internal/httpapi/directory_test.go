@@ -18,6 +18,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/anet-hub/anet/hub/internal/admission"
@@ -41,6 +42,7 @@ type town struct {
 	log *bytes.Buffer
 
 	rules *Directory
+	pool  *pgxpool.Pool
 
 	mu  sync.Mutex
 	now time.Time
@@ -55,6 +57,7 @@ func newTown(t testing.TB) *town {
 		t.Fatal(err)
 	}
 	store, cache := postgres.NewDirectory(pool, memory), identity.NewCache(1<<20)
+	w.pool = pool
 	w.rules = &Directory{
 		Rules:     directory.New(store, deaf{}, cache.Replay, w.clock),
 		Strangers: admission.NewLimiter(10, 20, "register_rate", w.clock),
@@ -131,6 +134,7 @@ func (w *town) do(r *http.Request) answer {
 	a := answer{Response: rec.Result()}
 	a.raw, _ = io.ReadAll(a.Body)
 	_ = json.Unmarshal(a.raw, &a.body)
+	documented(w.t, r, a.StatusCode, a.Header, a.raw)
 	return a
 }
 

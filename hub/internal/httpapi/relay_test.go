@@ -145,6 +145,7 @@ func (p *post) do(r *http.Request) (int, string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	documented(p.t, r, resp.StatusCode, resp.Header, body)
 	return resp.StatusCode, strings.TrimSpace(string(body))
 }
 

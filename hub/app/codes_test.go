@@ -1,0 +1,186 @@
+package app
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/anet-hub/anet/api/apitest"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// answering are the packages whose failures reach a client.
+var answering = []string{
+	"../internal/admission", "../internal/budget", "../internal/directory", "../internal/httpapi",
+	"../internal/postgres", "../internal/relay", "../internal/replay", "../../shared/capability",
+}
+
+// elsewhere are codes of these packages that no request is answered with.
+var elsewhere = map[string]string{
+	"503 database_too_old":      "at the start",
+	"503 database_encoding":     "at the start",
+	"400 database_url":          "at the start",
+	"503 database_pooled":       "at the start",
+	"404 hub_identity_missing":  "at the start",
+	"409 hub_identity_changed":  "to an operator who rotates the key",
+	"400 capability_id_invalid": "to nodes",
+}
+
+// spelled are the codes behind what is no literal.
+var spelled = map[string][]string{
+	`field + "_empty"`: {"skill_empty", "tag_empty"},
+	"reason": {"capability_query_empty", "capability_query_term", "capability_query_too_long",
+		"capability_query_wildcard"}, // of capability.refuse
+	"l.reason": nil, // of admission: those given to NewLimiter
+}
+
+// What the hub can say and what the document says it can are the same codes,
+// under the same statuses.
+func TestCodesAreThoseOfTheDocument(t *testing.T) {
+	said, documented := codesOfSource(t), codesOfDocument(t)
+	for answer, where := range said {
+		if !documented[answer] && elsewhere[answer] == "" {
+			t.Errorf("%s: %q is in no operation of api/openapi.yaml. Add the code to the enum of every answer that can carry it, and its meaning to the schema Code; or, where no request is answered so, to elsewhere in codes_test.go", where, answer)
+		}
+	}
+	for answer := range documented {
+		if said[answer] == "" {
+			t.Errorf("api/openapi.yaml documents %q, which nothing in the hub says", answer)
+		}
+	}
+}
+
+// Every code has its meaning, and none is left that nothing answers.
+func TestCodesAreExplained(t *testing.T) {
+	n := apitest.Load(t).Root()
+	for _, name := range []string{"components", "schemas", "Code", "oneOf"} {
+		n, _ = n.Child(name)
+	}
+	var explained []string
+	for _, v := range n.Value.([]any) {
+		explained = append(explained, v.(map[string]any)["const"].(string))
+	}
+	if !slices.IsSorted(explained) {
+		t.Error("the schema Code is not in the order of the alphabet")
+	}
+	var used []string
+	for answer := range codesOfDocument(t) {
+		_, code, _ := strings.Cut(answer, " ")
+		used = append(used, code)
+	}
+	slices.Sort(used)
+	if used = slices.Compact(used); !slices.Equal(used, explained) {
+		t.Errorf("the answers have the codes %v, the schema Code explains %v", used, explained)
+	}
+}
+
+// codesOfDocument are "404 agent_unknown" and the like, of operations and of
+// the answers that belong to none.
+func codesOfDocument(t *testing.T) map[string]bool {
+	all := map[string]bool{
+		"404 no_such_route":      true,
+		"405 method_not_allowed": true,
+	}
+	for _, o := range apitest.Load(t).Operations() {
+		for _, status := range o.Statuses() {
+			codes, _ := o.Codes(status)
+			for _, code := range codes {
+				all[fmt.Sprint(status, " ", code)] = true
+			}
+		}
+	}
+	return all
+}
+
+// codesOfSource are the same as they stand in the code, and where.
+func codesOfSource(t *testing.T) map[string]string {
+	all := map[string]string{}
+	for _, code := range limiters(t) {
+		all[fmt.Sprint(wire.StatusOf(errs.TooMany), " ", code)] = "hub.go"
+	}
+	for _, dir := range answering {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", dir, len(files), err)
+		}
+		for _, file := range files {
+			if !strings.HasSuffix(file, "_test.go") {
+				readCodes(t, file, all)
+			}
+		}
+	}
+	return all
+}
+
+func readCodes(t *testing.T, file string, all map[string]string) {
+	t.Helper()
+	for where, call := range calls(t, file, "errs.New") {
+		kind := kindNamed(t, types.ExprString(call.Args[0]))
+		for _, code := range spell(t, where, call.Args[1]) {
+			all[fmt.Sprint(wire.StatusOf(kind), " ", code)] = where
+		}
+	}
+}
+
+// limiters are the codes of the rates this program counts.
+func limiters(t *testing.T) (codes []string) {
+	t.Helper()
+	for where, call := range calls(t, "hub.go", "admission.NewLimiter") {
+		codes = append(codes, spell(t, where, call.Args[2])...)
+	}
+	return codes
+}
+
+// calls are those of a function in a file, by where they stand.
+func calls(t *testing.T, file, function string) map[string]*ast.CallExpr {
+	t.Helper()
+	fset, found := token.NewFileSet(), map[string]*ast.CallExpr{}
+	parsed, err := parser.ParseFile(fset, file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && types.ExprString(call.Fun) == function {
+			found[fset.Position(call.Pos()).String()] = call
+		}
+		return true
+	})
+	return found
+}
+
+// spell reads a code that stands there, or looks up one that is put together.
+func spell(t *testing.T, where string, e ast.Expr) []string {
+	t.Helper()
+	if lit, ok := e.(*ast.BasicLit); ok {
+		code, err := strconv.Unquote(lit.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []string{code}
+	}
+	codes, ok := spelled[types.ExprString(e)]
+	if !ok {
+		t.Errorf("%s: which codes can %s be? Say so in spelled of codes_test.go", where, types.ExprString(e))
+	}
+	return codes
+}
+
+// kindNamed finds a kind by its name in the code.
+func kindNamed(t *testing.T, name string) errs.Kind {
+	t.Helper()
+	for kind := errs.Internal; kind <= errs.Full; kind++ {
+		if "errs."+strings.ReplaceAll(kind.String(), "_", "") == strings.ToLower(name) {
+			return kind
+		}
+	}
+	t.Fatalf("%s is no kind", name)
+	return 0
+}
