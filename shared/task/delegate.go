@@ -7,7 +7,7 @@ import (
 
 // DelegateReq asks another node for work (section F.1).
 type DelegateReq struct {
-	TaskDoc       []byte             `cbor:"1,keyasint"` // as carried: its content id names the request
+	TaskDoc       Bytes              `cbor:"1,keyasint"` // as carried: its content id names the request
 	Envelope      *identity.Envelope `cbor:"2,keyasint"`
 	KEL           []byte             `cbor:"3,keyasint,omitempty"`
 	InteractionID string             `cbor:"4,keyasint"`

@@ -147,6 +147,10 @@ func emptyItem(raw codec.RawMessage) bool {
 	return len(raw) == 0 || raw[0] == 0xf6 || raw[0] == 0x80
 }
 
+// MaxDoc bounds the document a node reads. Texts of megabytes go as files: a
+// document is decoded, encoded and decoded again before it is believed.
+const MaxDoc = 16 << 20
+
 // RequestCID names a request: the content id of its bytes as carried.
 func RequestCID(taskDoc []byte) string { return codec.CID(taskDoc) }
 

@@ -26,6 +26,10 @@ type order struct {
 
 func (h *Handler) delegate(ctx context.Context, m mailbox.Mail, settled func(mailbox.Verdict)) {
 	o, err := h.read(m)
+	if errors.Is(err, errUnread) {
+		h.settle(settled, h.refuseUnread(ctx, o))
+		return
+	}
 	if err != nil {
 		h.settle(settled, err)
 		return
@@ -50,6 +54,9 @@ func (h *Handler) read(m mailbox.Mail) (order, error) {
 	if o.req, err = task.Parse[task.DelegateReq](m.Body); err != nil {
 		return o, err
 	}
+	if len(o.req.TaskDoc) > task.MaxDoc {
+		return o, errUnread
+	}
 	if o.doc, err = o.req.Verify(sender(m)); err != nil {
 		return o, err
 	}
@@ -62,6 +69,24 @@ func (h *Handler) read(m mailbox.Mail) (order, error) {
 	o.call, o.isCall = o.doc.Call()
 	o.standing = h.standing(m.From)
 	return o, nil
+}
+
+// errUnread is for a request whose document is larger than anything that is
+// taken: it is refused without being read.
+var errUnread = errors.New("the document is too large to be read")
+
+// refuseUnread gives a stranger the answer it would get whatever it asked for,
+// and everybody else the true one.
+func (h *Handler) refuseUnread(ctx context.Context, o order) error {
+	if !task.ValidID(o.mail.Ix) {
+		return drop(string(task.ArgsTooLarge))
+	}
+	s := h.standing(o.mail.From)
+	d := Decide(Request{Denied: s.Denied, Listed: s.Listed(), Policy: h.Policy()})
+	if d.Refuse == "" {
+		d.Refuse = task.ArgsTooLarge
+	}
+	return h.refuse(ctx, o, Refusal{Reason: d.Refuse})
 }
 
 // takeWithdrawn records a call whose cancellation came first; it is not run.

@@ -103,6 +103,8 @@ func (n *Node) document(order Order) (task.TaskDoc, error) {
 	case n.denied(order.Provider):
 		return task.TaskDoc{}, errs.New(errs.Conflict, "provider_denied",
 			"this node denies %s, so its answer would be dropped; run first: anet peers remove %[1]s", order.Provider)
+	case len(order.Text) > task.MaxDoc-1<<10:
+		return task.TaskDoc{}, invalid("text_too_large", "text", "a text of %d bytes is not read at the other end; send it as a file", len(order.Text))
 	case order.Capability == "":
 		return task.NewText(order.Text), nil
 	}
