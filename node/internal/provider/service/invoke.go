@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -93,11 +96,32 @@ func (p *program) token() (string, error) {
 	if p.tokenFile == "" {
 		return "", nil
 	}
-	data, err := os.ReadFile(p.tokenFile)
+	data, err := readToken(p.tokenFile)
 	if err == nil && len(bytes.TrimSpace(data)) == 0 {
 		err = errors.New("the token file is empty")
 	}
 	return string(bytes.TrimSpace(data)), err
+}
+
+// maxToken is more than any program takes in a header.
+const maxToken = 16 << 10
+
+// readToken opens without waiting and reads no further than a token goes: a pipe
+// or a device would hold every call, or fill the memory.
+func readToken(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("the token file is no regular file"))
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxToken+1))
+	if err == nil && len(data) > maxToken {
+		err = fmt.Errorf("the token file has more than %d bytes", maxToken)
+	}
+	return data, err
 }
 
 // withoutReserved takes out the arguments whose names begin with '$'. They are

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -270,7 +271,11 @@ func TestNothingIsSentWithoutAReadableToken(t *testing.T) {
 	if err := os.WriteFile(empty, []byte(" \n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"/nowhere/token", empty} {
+	fifo := filepath.Join(folder(t), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"/nowhere/token", empty, fifo, "/dev/zero"} {
 		p := serving(t, path, func(c *config.ServiceCapability) { c.TokenFile = file })
 		if o := call(p, `{}`); o.Status != effect.Unavailable || reached {
 			t.Errorf("token %s: %s, reached %v", file, o.Status, reached)
