@@ -5,8 +5,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
-	"syscall"
 	"testing"
 
 	"github.com/anet-hub/anet/node/internal/nodetest"
@@ -30,7 +28,7 @@ func TestAnotherUserIsNotAnswered(t *testing.T) {
 		uid      int
 		answered bool
 	}{{"root", 0, true}, {"nobody", 65534, false}} {
-		conn := dialAs(t, tt.uid, path)
+		conn := need.AsUser(t, tt.uid, func() (net.Conn, error) { return net.Dial("unix", path) })
 		io.WriteString(conn, "POST "+aboutPath+" HTTP/1.1\r\nHost: node\r\nContent-Length: 2\r\n\r\n{}")
 		n, _ := conn.Read(make([]byte, 64))
 		if answered := n > 0; answered != tt.answered {
@@ -38,28 +36,4 @@ func TestAnotherUserIsNotAnswered(t *testing.T) {
 		}
 		conn.Close()
 	}
-}
-
-// dialAs connects in a thread that is another user's for the moment; it ends
-// with its goroutine.
-func dialAs(t *testing.T, uid int, path string) net.Conn {
-	t.Helper()
-	type result struct {
-		conn net.Conn
-		err  error
-	}
-	done := make(chan result)
-	go func() {
-		runtime.LockOSThread()
-		keep := ^uintptr(0)
-		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, keep, uintptr(uid), keep); errno != 0 {
-			done <- result{nil, errno}
-			return
-		}
-		conn, err := net.Dial("unix", path)
-		done <- result{conn, err}
-	}()
-	r := <-done
-	must(t, r.err)
-	return r.conn
 }

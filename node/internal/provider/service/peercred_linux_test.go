@@ -4,8 +4,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"runtime"
-	"syscall"
 	"testing"
 
 	"github.com/anet-hub/anet/shared/testkit/need"
@@ -22,7 +20,7 @@ func TestAnotherUsersListenerIsNotTrusted(t *testing.T) {
 	}{{"root", 0, true}, {"nobody", 65534, false}} {
 		path := folder(t) + "/s"
 		must(t, os.Chmod(folderOf(path), 0o777))
-		l := listenAs(t, tt.uid, path)
+		l := need.AsUser(t, tt.uid, func() (net.Listener, error) { return net.Listen("unix", path) })
 		conn, err := net.Dial("unix", path)
 		must(t, err)
 		var d *distrust
@@ -35,27 +33,3 @@ func TestAnotherUsersListenerIsNotTrusted(t *testing.T) {
 }
 
 func folderOf(path string) string { return path[:len(path)-len("/s")] }
-
-// listenAs calls listen in a thread that is another user's for the moment; the
-// kernel keeps users by thread, and this one ends with its goroutine.
-func listenAs(t *testing.T, uid int, path string) net.Listener {
-	t.Helper()
-	type result struct {
-		l   net.Listener
-		err error
-	}
-	done := make(chan result)
-	go func() {
-		runtime.LockOSThread()
-		keep := ^uintptr(0)
-		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, keep, uintptr(uid), keep); errno != 0 {
-			done <- result{nil, errno}
-			return
-		}
-		l, err := net.Listen("unix", path)
-		done <- result{l, err}
-	}()
-	r := <-done
-	must(t, r.err)
-	return r.l
-}
