@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
+	"github.com/anet-hub/anet/hub/internal/httpapi"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -46,6 +47,7 @@ type Config struct {
 
 	Memory         Bytes // bodies and answers in flight
 	TrustedProxies []string
+	ProxyHeader    string
 	P2PPeers       bool
 
 	LogLevel  string
@@ -60,7 +62,7 @@ func Defaults() Config {
 		Envelope: wire.MaxEnvelopeBytes, SendRate: 20, SendBurst: 200,
 		MailMessages: 5000, MailBytes: 1 << 30, MailTotal: 64 << 30, MailTTL: wire.MailLifetime, PollBudget: 48 << 20,
 		RegisterRate: 10, RegisterBurst: 20,
-		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"},
+		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"}, ProxyHeader: "X-Real-IP",
 		LogLevel: "info", LogFormat: "json",
 	}
 }
@@ -108,7 +110,8 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.Float64Var(&c.RegisterRate, "register-rate", c.RegisterRate, "new identities a minute from one address")
 	fs.IntVar(&c.RegisterBurst, "register-burst", c.RegisterBurst, "new identities at once from one address")
 	fs.Var(&c.Memory, "memory-budget", "bytes of request bodies and answers in flight")
-	fs.StringSliceVar(&c.TrustedProxies, "trusted-proxy", c.TrustedProxies, "address ranges whose X-Real-IP is believed")
+	fs.StringSliceVar(&c.TrustedProxies, "trusted-proxy", c.TrustedProxies, "address ranges of proxies, whose word on a client's address is taken (repeatable)")
+	fs.StringVar(&c.ProxyHeader, "proxy-header", c.ProxyHeader, "the header they say it in: X-Real-IP, X-Forwarded-For or Forwarded; no other is looked at")
 	fs.BoolVar(&c.P2PPeers, "p2p-peers", false, "serve GET /p2p/peers, which lists every published address")
 }
 
@@ -149,17 +152,19 @@ func secret(file, env string) (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-func (c *Config) proxies() ([]netip.Prefix, error) {
-	out := make([]netip.Prefix, 0, len(c.TrustedProxies))
+func (c *Config) proxies() (out httpapi.Proxies, err error) {
+	if out.Header, err = httpapi.ProxyHeader(c.ProxyHeader); err != nil {
+		return out, fmt.Errorf("--proxy-header is %q: %w", c.ProxyHeader, err)
+	}
 	for _, s := range c.TrustedProxies {
 		p, err := netip.ParsePrefix(s)
 		if addr, bad := netip.ParseAddr(s); err != nil && bad == nil {
 			p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("--trusted-proxy %q is no address range such as 10.0.0.0/8", s)
+			return out, fmt.Errorf("--trusted-proxy %q is no address range such as 10.0.0.0/8", s)
 		}
-		out = append(out, p)
+		out.Trusted = append(out.Trusted, p)
 	}
 	return out, nil
 }

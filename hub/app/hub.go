@@ -75,7 +75,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 			{Name: "identity", Ask: key.Ready},
 		},
 		Down: postgres.Down, Remembers: remembers,
-		TrustedProxies: proxies, PublicURL: cfg.PublicURL, Version: version.String(),
+		Proxies: proxies, PublicURL: cfg.PublicURL, Version: version.String(),
 		Log: log, Metrics: reg, Gather: reg, Now: now,
 	}, &httpapi.Directory{
 		Rules:     directory.New(agents, life, histories.Replay, now),

@@ -10,7 +10,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -57,14 +56,14 @@ type Deps struct {
 	Checks  []Check
 	Down    func(error) bool // whether a failure is that the database is away
 
-	Remembers      replay.Bounds  // of signed requests
-	TrustedProxies []netip.Prefix // whose X-Real-IP is believed
-	PublicURL      string         // where others reach this hub; empty: as each request says
-	Version        string
-	Log            *slog.Logger
-	Metrics        prometheus.Registerer
-	Gather         prometheus.Gatherer
-	Now            func() time.Time
+	Remembers replay.Bounds // of signed requests
+	Proxies   Proxies
+	PublicURL string // where others reach this hub; empty: as each request says
+	Version   string
+	Log       *slog.Logger
+	Metrics   prometheus.Registerer
+	Gather    prometheus.Gatherer
+	Now       func() time.Time
 }
 
 // API is the router with everything a handler needs.

@@ -69,7 +69,7 @@ func (d *Directory) knock(r *http.Request) (who applicant, err error) {
 		}
 	}
 	if !who.standing.Known {
-		if err := d.Strangers.Take(d.api.clientAddr(r)); err != nil {
+		if err := d.Strangers.Take(d.api.clientBucket(r)); err != nil {
 			return who, err
 		}
 	}
@@ -124,7 +124,7 @@ func (d *Directory) blame(r *http.Request, who applicant, err error) error {
 	if kind := errs.KindOf(err); !who.standing.Known || kind == errs.Unavailable || kind == errs.Internal {
 		return err
 	}
-	if limited := d.Strangers.Take(d.api.clientAddr(r)); limited != nil {
+	if limited := d.Strangers.Take(d.api.clientBucket(r)); limited != nil {
 		return limited
 	}
 	return err
