@@ -13,6 +13,8 @@ import (
 	"unicode/utf16"
 
 	"golang.org/x/term"
+
+	"github.com/anet-hub/anet/shared/plain"
 )
 
 // show prints a result: v as JSON, or the text for people.
@@ -59,28 +61,10 @@ func (p *Program) note(format string, args ...any) {
 	fmt.Fprintln(p.Err, text(fmt.Sprintf(format, args...)))
 }
 
-// line makes foreign text safe for one line of a terminal: what other people
+// line and text are foreign text as a terminal may get it: what other people
 // chose could move the cursor, or reorder what stands around it.
-func line(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return '\uFFFD'
-	}, s)
-}
-
-// text is the same for text of several lines.
-func text(s string) string {
-	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
-	for i, l := range lines {
-		lines[i] = line(l)
-	}
-	return strings.Join(lines, "\n")
-}
+func line(s string) string { return plain.Line(s) }
+func text(s string) string { return plain.Text(s) }
 
 // words joins a list, and says so when there is nothing in it.
 func words(list []string) string {
