@@ -43,7 +43,7 @@ var rules = []string{
 	"node/internal/dispatch", "node/internal/inbound", "node/internal/mailbox", "node/internal/outbox",
 	"node/internal/peers", "node/internal/provider",
 	"shared/capability", "shared/codec", "shared/effect", "shared/enckeys", "shared/envelope", "shared/errs",
-	"shared/evidence", "shared/identity", "shared/payment", "shared/task",
+	"shared/evidence", "shared/identity", "shared/payment", "shared/plain", "shared/task",
 }
 
 // pgxUsers are the only homes of SQL for PostgreSQL.
@@ -94,7 +94,7 @@ func TestLayersSQLHasOneHome(t *testing.T) {
 // TestLayersTestsStayOut keeps what only tests use out of what people run.
 func TestLayersTestsStayOut(t *testing.T) {
 	only := []string{"testing", module + "hub/pgtest/...", module + "shared/testkit/...", module + "api/apitest",
-		"github.com/testcontainers/...", "github.com/santhosh-tekuri/..."}
+		"github.com/testcontainers/...", "github.com/santhosh-tekuri/...", "github.com/chromedp/..."}
 	for _, p := range list(t) {
 		if p.Name != "main" || !match("hub/cmd/...", p.short()) && !match("node/cmd/...", p.short()) {
 			continue

@@ -15,7 +15,7 @@ func askHub(v *visitor) {
 	for _, target := range []string{"/healthz", "/readyz", "/metrics", "/hub/identity", "/stats"} {
 		v.get("200", target)
 	}
-	for _, target := range []string{"/openapi.yaml", "/limits"} {
+	for _, target := range []string{"/openapi.yaml", "/limits", "/llms.txt"} {
 		v.tagged(v.opened(http.MethodGet, target, ""))
 	}
 	v.seen.add("general", v.get("404 no_such_route", "/guest/x"))
@@ -105,6 +105,7 @@ func find(v *visitor) {
 	v.joined("bob")
 	for _, query := range []string{"", "?q=ALI", "?cap=text.*", "?cap=nobody.serves.this", "?cap=text.digest&limit=1"} {
 		v.get("200", "/agents"+query)
+		v.get("200", "/"+query)
 	}
 	v.get("200", "/graph?limit=1")
 	v.get("200", "/a2a/v1/agents?skill=text.digest&limit=1")
@@ -126,9 +127,13 @@ func find(v *visitor) {
 		{"400 tag_empty", "/a2a/v1/agents?tag="},
 	} {
 		v.get(c.want, c.target)
+		if query, ok := strings.CutPrefix(c.target, "/agents?"); ok {
+			v.get(c.want, "/?"+query)
+		}
 	}
 	for _, bad := range badPaths {
 		v.get(bad.want, "/agents?q="+bad.aid)
+		v.get(bad.want, "/?q="+bad.aid)
 		v.get(bad.want, "/a2a/v1/agents?q="+bad.aid)
 	}
 }

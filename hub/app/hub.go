@@ -66,6 +66,12 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		Senders: admission.NewLimiter(cfg.SendRate*60, cfg.SendBurst, "send_rate", now),
 		Limits:  cfg.mailLimits(),
 	})
+	listed := &httpapi.Directory{
+		Rules:     directory.New(agents, life, histories.Replay, now),
+		Strangers: admission.NewLimiter(cfg.RegisterRate, cfg.RegisterBurst, "register_rate", now),
+		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate_agent", now),
+		P2PPeers:  cfg.P2PPeers,
+	}
 	registerMetrics(reg, pool, memory)
 	api := httpapi.New(httpapi.Deps{
 		Signers: agents, Key: key, Replays: histories, Budget: memory,
@@ -77,12 +83,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		Down: postgres.Down, Remembers: remembers,
 		Proxies: proxies, PublicURL: cfg.PublicURL, Version: version.String(),
 		Log: log, Metrics: reg, Gather: reg, Now: now,
-	}, &httpapi.Directory{
-		Rules:     directory.New(agents, life, histories.Replay, now),
-		Strangers: admission.NewLimiter(cfg.RegisterRate, cfg.RegisterBurst, "register_rate", now),
-		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate_agent", now),
-		P2PPeers:  cfg.P2PPeers,
-	}, &httpapi.Mail{Relay: rules})
+	}, listed, &httpapi.Mail{Relay: rules}, &httpapi.Pages{Directory: listed})
 	return &hub{api: api, key: key, board: board,
 		loops: []func(context.Context) error{key.Run, schema.Run, proofs.Run, life.Run, listen(board, bus), rules.Run}}, nil
 }

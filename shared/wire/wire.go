@@ -53,6 +53,21 @@ type Identity struct {
 	PublicURL string `json:"public_url,omitempty"`
 }
 
+// Index answers GET / where no page is wanted and nothing is asked for. It is
+// ours: where a program goes on from here.
+type Index struct {
+	AID       string `json:"aid"`
+	Wire      int    `json:"wire"`
+	Version   string `json:"version"`
+	PublicURL string `json:"public_url,omitempty"`
+	Agents    string `json:"agents"`
+	Cards     string `json:"cards"`
+	Identity  string `json:"identity"`
+	Limits    string `json:"limits"`
+	OpenAPI   string `json:"openapi"`
+	Guide     string `json:"guide"`
+}
+
 // Problem is the body of every failed request. Code, RequestID and Field are
 // ours; a foreign hub sends Error alone.
 type Problem struct {

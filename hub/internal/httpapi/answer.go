@@ -30,13 +30,30 @@ func (a *API) open(h handler) http.HandlerFunc {
 	}
 }
 
-// fail writes every failure. What has no kind is ours to explain: the cause
-// goes to the log with the request id, the caller learns only the id.
+// fail writes every failure of the API.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		return // nobody is listening any more
+	e := a.explain(w, r, err)
+	if e == nil {
+		return
 	}
-	e, id := errs.As(err), requestID(r.Context())
+	body := map[string]any{"error": e.Message, "code": e.Reason, "request_id": requestID(r.Context())}
+	if e.Field != "" {
+		body["field"] = e.Field
+	}
+	maps.Copy(body, e.Detail)
+	if err := writeJSON(w, wire.StatusOf(e.Kind), body); err != nil {
+		a.undelivered(r, err)
+	}
+}
+
+// explain is what a caller learns of a failure, nil where nobody is listening
+// any more. What has no kind is ours to explain: the cause goes to the log with
+// the request id, the caller learns only the id.
+func (a *API) explain(w http.ResponseWriter, r *http.Request, err error) *errs.Error {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return nil
+	}
+	e := errs.As(err)
 	if e == nil || e.Kind == errs.Internal {
 		e = a.ours(r, err)
 	}
@@ -46,14 +63,11 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if refused := (*admission.Refused)(nil); errors.As(err, &refused) {
 		showQuota(w, refused.Quota)
 	}
-	body := map[string]any{"error": e.Message, "code": e.Reason, "request_id": id}
-	if e.Field != "" {
-		body["field"] = e.Field
-	}
-	maps.Copy(body, e.Detail)
-	if err := writeJSON(w, wire.StatusOf(e.Kind), body); err != nil {
-		a.Log.Debug("answer not delivered", "request_id", id, "error", err)
-	}
+	return e
+}
+
+func (a *API) undelivered(r *http.Request, err error) {
+	a.Log.Debug("answer not delivered", "request_id", requestID(r.Context()), "error", err)
 }
 
 // ours is a failure that is none of the caller's. While the database is away
@@ -119,6 +133,8 @@ func decode(body []byte, v any) error {
 }
 
 // notFound answers for a path without a route.
-func notFound(http.ResponseWriter, *http.Request) error {
+func notFound(http.ResponseWriter, *http.Request) error { return errNoRoute() }
+
+func errNoRoute() error {
 	return errs.New(errs.NotFound, "no_such_route", "there is no such route")
 }

@@ -67,7 +67,7 @@ func newTown(t testing.TB) *town {
 		Signers: store, Key: w, Replays: cache, Budget: budget.New(64 << 20), Version: "test",
 		Log:     slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: reg, Gather: reg, Now: w.clock, PublicURL: "https://hub.example.org",
-	}, w.rules)
+	}, w.rules, &Pages{Directory: w.rules})
 	return w
 }
 

@@ -173,8 +173,8 @@ func TestRareRefusalsAreDocumented(t *testing.T) {
 		{"not_ready", func(w *town) {
 			w.api.Checks = []Check{{"database", func(context.Context) error { return away }}}
 		}, 503, []string{"/readyz"}},
-		{"hub_identity_missing", func(w *town) { w.hub = nil }, 503, []string{"/hub/identity"}},
-		{"hub_busy", func(w *town) { w.api.Budget = usedUp() }, 503, []string{"/agents", "/graph", "/a2a/v1/agents"}},
+		{"hub_identity_missing", func(w *town) { w.hub = nil }, 503, []string{"/hub/identity", "/"}},
+		{"hub_busy", func(w *town) { w.api.Budget = usedUp() }, 503, []string{"/agents", "/?q=", "/graph", "/a2a/v1/agents"}},
 		{"database_unavailable", func(w *town) {
 			w.api.Down = func(error) bool { return true }
 			w.pool.Close()
@@ -193,7 +193,7 @@ func TestRareRefusalsAreDocumented(t *testing.T) {
 
 // reads are the routes that read something from the database.
 var reads = []string{
-	"/agents", "/agents?cap=x", "/graph", "/stats", "/a2a/v1/agents", "/agents/x", "/agents/x/kel", "/agents/x/keys",
+	"/agents", "/agents?cap=x", "/?cap=x", "/graph", "/stats", "/a2a/v1/agents", "/agents/x", "/agents/x/kel", "/agents/x/keys",
 	"/agents/x/card", "/agents/x/jwks.json", "/agents/x/p2p", "/a2a/v1/agents/x/card",
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -36,7 +37,11 @@ func (a *API) identity(w http.ResponseWriter, _ *http.Request) error {
 	if key == nil {
 		return errNoIdentity()
 	}
-	return writeJSON(w, http.StatusOK, wire.Identity{AID: key.AID(), KEL: key.KEL(), PublicURL: a.PublicURL})
+	return writeJSON(w, http.StatusOK, a.self(key))
+}
+
+func (a *API) self(key *identity.Controller) wire.Identity {
+	return wire.Identity{AID: key.AID(), KEL: key.KEL(), PublicURL: a.PublicURL}
 }
 
 func errNoIdentity() error {

@@ -49,6 +49,12 @@ func Compose(t testing.TB) []string {
 	return []string{Program(t, "docker-compose")}
 }
 
+// Chromium is the path of a browser that chromedp can drive.
+func Chromium(t testing.TB) string {
+	t.Helper()
+	return Program(t, "chromium", "chromium-browser", "google-chrome")
+}
+
 // Root wants the rights to act as another user.
 func Root(t testing.TB) {
 	t.Helper()
