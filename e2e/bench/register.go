@@ -25,12 +25,12 @@ const turns = 3000
 // are signed before the clock runs.
 func register(t testing.TB, o options) []Row {
 	h := stage.StartHub(t, stage.HubConfig{Args: freely})
-	lines := dial(t, h.URL, o.Workers)
 	var fresh, again sample
 	var freshCost, againCost spent
 	for range o.Rounds {
 		nodes := applicants(t, h.Hub, turns)
 		first, twice := nodes.requests(t), append(nodes.requests(t), nodes.requests(t)...)
+		lines := dial(t, h.URL, o.Workers) // now: one that is idle for long is hung up
 		before := spentBy(h)
 		fresh = append(fresh, drain(t, lines, first))
 		between := spentBy(h)

@@ -25,6 +25,7 @@ func (d *Directory) SetVisibility(ctx context.Context, p replay.Proof, v Visibil
 func (d *Directory) Deregister(ctx context.Context, p replay.Proof) (undelivered int64, err error) {
 	undelivered, err = d.store.Deregister(ctx, p)
 	if err == nil {
+		d.recent.forget(p.AID)
 		d.life.Forget(p.AID)
 	}
 	return undelivered, err

@@ -14,6 +14,7 @@ type Directory struct {
 	life   Lives
 	replay func(kel []byte) (*identity.History, error)
 	now    func() time.Time
+	recent recents
 }
 
 // New makes a directory over its store. replay replays key histories, usually
@@ -39,6 +40,11 @@ type Store interface {
 
 	// Remember uses up the proof of a request that changes nothing.
 	Remember(ctx context.Context, p replay.Proof) error
+
+	// Recall does the same for a registration whose body is the last one on
+	// record, unless something in it has expired, and gives the answer on record.
+	// It gives nil, the proof being as it was, where that or the proof is not so.
+	Recall(ctx context.Context, p replay.Proof, body BodyHash, now time.Time) (answer []byte, err error)
 
 	// Register locks the record of the proof's AID, beginning one with kel where
 	// there is none, lets decide look at it and writes the change, all or nothing.

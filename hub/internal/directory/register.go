@@ -3,6 +3,7 @@ package directory
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -18,12 +19,29 @@ func (d *Directory) Standing(ctx context.Context, aid string) (Standing, error) 
 	return d.store.Standing(ctx, aid)
 }
 
+// Recent is what this process remembers of an AID's last registration. There may
+// have been others elsewhere: Recall finds out.
+func (d *Directory) Recent(aid string) (Recent, bool) { return d.recent.find(aid) }
+
+// Recall takes a registration that is remembered as the last one of its agent:
+// where the record says so too, the proof is used up and the agent counts as
+// seen. Where it gives nil, it is Standing that knows.
+func (d *Directory) Recall(ctx context.Context, p replay.Proof, body BodyHash) (answer []byte, err error) {
+	now := d.now()
+	answer, err = d.store.Recall(ctx, p, body, now)
+	if err == nil && answer != nil {
+		d.life.Seen(p.AID, now)
+	}
+	return answer, err
+}
+
 // Repeat takes a registration that changes nothing: the proof is used up and
 // the agent counts as seen.
-func (d *Directory) Repeat(ctx context.Context, p replay.Proof) error {
+func (d *Directory) Repeat(ctx context.Context, p replay.Proof, st Standing) error {
 	if err := d.store.Remember(ctx, p); err != nil {
 		return err
 	}
+	d.recent.note(p.AID, Recent{st.Body, sha256.Sum256(st.KEL)})
 	d.life.Seen(p.AID, d.now())
 	return nil
 }
@@ -38,13 +56,19 @@ func (d *Directory) Register(ctx context.Context, app Application, p replay.Proo
 		return wire.Registered{}, err
 	}
 	var answer wire.Registered
+	var repeatable bool
 	err = d.store.Register(ctx, p, app.KEL, now, func(rec Record) (Change, error) {
 		ch, ans, err := d.decide(ctx, app, v, rec, now)
-		answer = ans
+		answer, repeatable = ans, ch.Repeat != nil
 		return ch, err
 	})
 	if err != nil {
 		return wire.Registered{}, err
+	}
+	if repeatable {
+		d.recent.note(app.AID, Recent{app.Body, sha256.Sum256(app.KEL)})
+	} else {
+		d.recent.forget(app.AID)
 	}
 	d.life.Seen(app.AID, now)
 	return answer, nil

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -43,21 +45,25 @@ type town struct {
 
 	rules *Directory
 	pool  *pgxpool.Pool
+	asked *asked
 
 	mu  sync.Mutex
 	now time.Time
 }
 
-func newTown(t testing.TB) *town {
+func newTown(t testing.TB) *town { return newTownOn(t, pgtest.New(t)) }
+
+// newTownOn is one more process on a database.
+func newTownOn(t testing.TB, pool *pgxpool.Pool) *town {
 	t.Helper()
 	w := &town{t: t, hub: directorytest.NewNodeFrom(t, stream("hub"), testNow).Key, log: &bytes.Buffer{}, now: testNow}
-	pool, silent, reg := pgtest.New(t), slog.New(slog.DiscardHandler), prometheus.NewRegistry()
+	silent, reg := slog.New(slog.DiscardHandler), prometheus.NewRegistry()
 	memory := postgres.NewReplay(pool, replay.BoundsFor(20, 200), w.clock, silent)
 	if err := memory.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	store, cache := postgres.NewDirectory(pool, memory), identity.NewCache(1<<20)
-	w.pool = pool
+	store, cache := &asked{Directory: postgres.NewDirectory(pool, memory)}, identity.NewCache(64<<20)
+	w.pool, w.asked = pool, store
 	w.rules = &Directory{
 		Rules:     directory.New(store, deaf{}, cache.Replay, w.clock),
 		Strangers: admission.NewLimiter(10, 20, "register_rate", w.clock),
@@ -69,6 +75,17 @@ func newTown(t testing.TB) *town {
 		Metrics: reg, Gather: reg, Now: w.clock, PublicURL: "https://hub.example.org",
 	}, w.rules, &Pages{Directory: w.rules})
 	return w
+}
+
+// asked counts how often what is on record of an AID was looked up.
+type asked struct {
+	*postgres.Directory
+	standing atomic.Int64
+}
+
+func (a *asked) Standing(ctx context.Context, aid string) (directory.Standing, error) {
+	a.standing.Add(1)
+	return a.Directory.Standing(ctx, aid)
 }
 
 // deaf takes no note of signs of life, so that views don't depend on them.

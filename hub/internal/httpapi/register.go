@@ -1,12 +1,10 @@
 package httpapi
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"net/http"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/shared/errs"
@@ -16,9 +14,12 @@ import (
 )
 
 // applicant is who wants to register: a claim, and what the hub knows of the
-// AID it names.
+// AID it names. That is what this process remembers, if it does, until lookUp
+// asks what is on record: an agent that is remembered counts as known meanwhile.
 type applicant struct {
 	claim    relayauth.Claim
+	known    bool
+	recent   *directory.Recent
 	standing directory.Standing
 }
 
@@ -37,6 +38,14 @@ func (d *Directory) register(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer release()
 	hash := directory.BodyHash(sha256.Sum256(body))
+	if who.recent != nil {
+		if answered, err := d.recall(w, r, who, body, hash); answered || err != nil {
+			return err
+		}
+		if err := d.lookUp(r, who); err != nil {
+			return err
+		}
+	}
 	if who.standing.Repeats(hash, d.api.Now()) {
 		return d.repeat(w, r, who, body)
 	}
@@ -61,28 +70,65 @@ func (d *Directory) register(w http.ResponseWriter, r *http.Request) error {
 
 // knock finds out who wants to register. Headers that say nothing are a
 // stranger's.
-func (d *Directory) knock(r *http.Request) (who applicant, err error) {
-	var malformed error
-	if who.claim, malformed = parseClaim(r); malformed == nil {
-		if who.standing, err = d.Rules.Standing(r.Context(), who.claim.AID); err != nil {
-			return who, err
-		}
+func (d *Directory) knock(r *http.Request) (*applicant, error) {
+	claim, malformed := parseClaim(r)
+	if malformed != nil {
+		return nil, cmp.Or(d.Strangers.Take(d.api.clientBucket(r)), malformed)
 	}
-	if !who.standing.Known {
-		if err := d.Strangers.Take(d.api.clientBucket(r)); err != nil {
-			return who, err
-		}
+	who := &applicant{claim: claim}
+	if last, ok := d.Rules.Recent(claim.AID); ok {
+		who.known, who.recent = true, &last
+		return who, nil
 	}
-	return who, malformed
+	return who, d.lookUp(r, who)
+}
+
+// lookUp reads what is on record.
+func (d *Directory) lookUp(r *http.Request, who *applicant) (err error) {
+	if who.standing, err = d.Rules.Standing(r.Context(), who.claim.AID); err != nil {
+		return err
+	}
+	if who.known = who.standing.Known; who.known {
+		return nil
+	}
+	return d.Strangers.Take(d.api.clientBucket(r))
+}
+
+// recall answers a registration that is, byte for byte, the one this process
+// remembers, without a look at what is on record: the use of the proof sees to
+// that. Where it does not hold, nothing is answered.
+func (d *Directory) recall(w http.ResponseWriter, r *http.Request, who *applicant, body []byte, hash directory.BodyHash) (answered bool, err error) {
+	h := d.api.Replays.Latest(who.claim.AID)
+	if h == nil || *who.recent != (directory.Recent{Body: hash, Under: h.Sum()}) {
+		return false, nil
+	}
+	caller, err := d.prove(r, who, h.Raw(), body)
+	if err != nil {
+		return true, err
+	}
+	giveBack, err := d.Members.Reserve(who.claim.AID)
+	if err != nil {
+		return true, err
+	}
+	answer, err := d.Rules.Recall(r.Context(), caller.Proof, hash)
+	if err != nil {
+		return true, err
+	}
+	if answer == nil {
+		giveBack()
+		return false, nil
+	}
+	showQuota(w, d.Members.Quota(who.claim.AID))
+	return true, writeBody(w, http.StatusOK, "application/json", answer)
 }
 
 // repeat answers a registration that is, byte for byte, the last one.
-func (d *Directory) repeat(w http.ResponseWriter, r *http.Request, who applicant, body []byte) error {
+func (d *Directory) repeat(w http.ResponseWriter, r *http.Request, who *applicant, body []byte) error {
 	caller, err := d.prove(r, who, who.standing.KEL, body)
 	if err != nil {
 		return err
 	}
-	err = d.admit(w, r, who, caller, func() error { return d.Rules.Repeat(r.Context(), caller.Proof) })
+	err = d.admit(w, r, who, caller, func() error { return d.Rules.Repeat(r.Context(), caller.Proof, who.standing) })
 	if err != nil {
 		return err
 	}
@@ -90,7 +136,7 @@ func (d *Directory) repeat(w http.ResponseWriter, r *http.Request, who applicant
 }
 
 // prove verifies the signature over a registration.
-func (d *Directory) prove(r *http.Request, who applicant, kel, body []byte) (*Caller, error) {
+func (d *Directory) prove(r *http.Request, who *applicant, kel, body []byte) (*Caller, error) {
 	req, err := d.api.request(r, who.claim, wire.ActionRegister, body)
 	if err == nil {
 		err = d.api.verify(req, kel)
@@ -103,7 +149,7 @@ func (d *Directory) prove(r *http.Request, who applicant, kel, body []byte) (*Ca
 
 // admit lets the signer register within its own limit. A signature that was used
 // before is not the signer's doing, and does not count against it.
-func (d *Directory) admit(w http.ResponseWriter, r *http.Request, who applicant, c *Caller, register func() error) error {
+func (d *Directory) admit(w http.ResponseWriter, r *http.Request, who *applicant, c *Caller, register func() error) error {
 	giveBack, err := d.Members.Reserve(c.AID)
 	if err != nil {
 		return err
@@ -120,8 +166,8 @@ func (d *Directory) admit(w http.ResponseWriter, r *http.Request, who applicant,
 // blame charges the address for a request that did not prove to come from the
 // AID it names. A stranger paid when it knocked, and nobody pays for what is
 // the hub's own failure.
-func (d *Directory) blame(r *http.Request, who applicant, err error) error {
-	if kind := errs.KindOf(err); !who.standing.Known || kind == errs.Unavailable || kind == errs.Internal {
+func (d *Directory) blame(r *http.Request, who *applicant, err error) error {
+	if kind := errs.KindOf(err); !who.known || kind == errs.Unavailable || kind == errs.Internal {
 		return err
 	}
 	if limited := d.Strangers.Take(d.api.clientBucket(r)); limited != nil {
@@ -137,52 +183,4 @@ func asBadKEL(err error) error {
 		return errs.New(errs.Invalid, "kel_invalid", "kel is no key history of this AID").In("kel").Because(err)
 	}
 	return err
-}
-
-// application decodes the body.
-func application(signer string, body []byte, hash directory.BodyHash) (directory.Application, error) {
-	var reg wire.Register
-	if err := decodeAround(body, "a2a_card", &reg, &reg.A2ACard); err != nil {
-		return directory.Application{}, err
-	}
-	return directory.NewApplication(reg, signer, hash)
-}
-
-// decodeAround decodes a body strictly but for one member, whose own reader
-// judges it: an ambiguous card is a bad card, not a bad registration.
-func decodeAround(body []byte, name string, v any, member *wire.RawJSON) error {
-	begin, end, ok := findMember(body, name)
-	if !ok {
-		return decode(body, v)
-	}
-	rest := bytes.Join([][]byte{body[:begin], body[end:]}, []byte("null"))
-	if err := decode(rest, v); err != nil {
-		return err
-	}
-	*member = bytes.Clone(body[begin:end])
-	return nil
-}
-
-// findMember finds the value of an object's first member of that name. Whatever
-// is malformed is left to decode.
-func findMember(body []byte, name string) (begin, end int, ok bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
-		return 0, 0, false
-	}
-	for dec.PeekKind() == '"' {
-		t, err := dec.ReadToken()
-		if err != nil {
-			return 0, 0, false
-		}
-		wanted := t.String() == name
-		v, err := dec.ReadValue()
-		if err != nil {
-			return 0, 0, false
-		}
-		if end = int(dec.InputOffset()); wanted {
-			return end - len(v), end, true
-		}
-	}
-	return 0, 0, false
 }

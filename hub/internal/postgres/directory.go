@@ -25,6 +25,7 @@ type proofs interface {
 	Once(ctx context.Context, p replay.Proof, effect func(pgx.Tx) error) error
 	OnceInTwo(ctx context.Context, p replay.Proof, ask func(*pgx.Batch), effect effect) error
 	Remember(ctx context.Context, p replay.Proof) error
+	try(s statement, p replay.Proof, run func(named, pgx.NamedArgs) (fresh bool, err error)) (fresh bool, err error)
 }
 
 // NewDirectory makes the store.

@@ -197,7 +197,12 @@ func TestRepeatable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return st.Repeats(app.Body, h.clock.now())
+		want := st.Repeats(app.Body, h.clock.now())
+		answer, err := h.Recall(t.Context(), n.Proof(h.clock.now()), app.Body)
+		if err != nil || (answer != nil) != want || want && !bytes.Equal(answer, st.Answer) {
+			t.Errorf("recalled as %s, %v, looked up as %s, repeatable %v", answer, err, st.Answer, want)
+		}
+		return want
 	}
 	if repeats() {
 		t.Error("an AID nobody knows repeats itself")
@@ -269,8 +274,13 @@ func TestKeysThatEndMakeTheBodyNew(t *testing.T) {
 		want  bool
 	}{{13 * 24 * time.Hour, true}, {15 * 24 * time.Hour, false}} {
 		st, err := h.Standing(t.Context(), n.AID())
-		if got := st.Repeats(app.Body, h.clock.now().Add(c.after)); err != nil || got != c.want {
+		now := h.clock.now().Add(c.after)
+		if got := st.Repeats(app.Body, now); err != nil || got != c.want {
 			t.Errorf("after %v: repetition = %v, %v", c.after, got, err)
+		}
+		answer, err := h.store.Recall(t.Context(), n.Proof(h.clock.now()), app.Body, now)
+		if err != nil || (answer != nil) != c.want {
+			t.Errorf("after %v: recalled as %s, %v", c.after, answer, err)
 		}
 	}
 }

@@ -440,7 +440,7 @@ func TestAProofIsUsedOnce(t *testing.T) {
 	}
 	for what, again := range map[string]func() error{
 		"register":   func() error { _, err := h.Register(t.Context(), app, p); return err },
-		"repeat":     func() error { return h.Repeat(t.Context(), p) },
+		"repeat":     func() error { return h.Repeat(t.Context(), p, directory.Standing{}) },
 		"profile":    func() error { return h.SetProfile(t.Context(), p, directory.Profile{Summary: "s"}) },
 		"visibility": func() error { return h.SetVisibility(t.Context(), p, directory.Public) },
 		"keys":       func() error { _, err := h.PutKeys(t.Context(), p, n.Keyset(h.clock.now(), true)); return err },

@@ -46,28 +46,34 @@ type statement struct{ usual, ahead texts }
 // planned anew each time: the plan for NULL alone looks cheaper than the general one.
 type texts struct{ bare, known named }
 
-// once makes a statement of what follows the table once.
-func once(rest string) statement {
-	const ahead = `,
+// The parts of the table once, and what writes a proof down durably as well.
+const (
+	onceFrom = `once AS (
+		INSERT INTO replay (slot, key)
+		SELECT @replay_slot, @replay_key FROM replay_epoch`
+	onceWhere = `
+		WHERE accept_from <= @signed_at AND NOT EXISTS (SELECT FROM replay_ahead WHERE key = @replay_key)`
+	onceEnd = `
+		ON CONFLICT DO NOTHING
+		RETURNING key)`
+	alsoAhead = `,
 	ahead AS (
 		INSERT INTO replay_ahead (key, expires_at) SELECT key, @replay_expires FROM once)`
-	return statement{onceAnd(rest), onceAnd(ahead + rest)}
+)
+
+// once makes a statement of what follows the table once.
+func once(rest string) statement {
+	return statement{onceAnd(rest), onceAnd(alsoAhead + rest)}
 }
 
 // onceAnd compares the history that was remembered for the signer within the
 // statement, so that a rotation or a departure at another process counts from
 // its commit on.
 func onceAnd(rest string) texts {
-	const first = `WITH once AS (
-		INSERT INTO replay (slot, key)
-		SELECT @replay_slot, @replay_key FROM replay_epoch
-		WHERE accept_from <= @signed_at AND NOT EXISTS (SELECT FROM replay_ahead WHERE key = @replay_key)`
+	const first = `WITH ` + onceFrom + onceWhere
 	const known = `
 			AND (SELECT sha256(kel) = @history FROM member JOIN agent USING (aid) WHERE aid = @signer)`
-	const fresh = `
-		ON CONFLICT DO NOTHING
-		RETURNING key)`
-	return texts{compile(first + fresh + rest), compile(first + known + fresh + rest)}
+	return texts{compile(first + onceEnd + rest), compile(first + known + onceEnd + rest)}
 }
 
 func (s statement) pick(p replay.Proof, now time.Time) named {
@@ -137,23 +143,31 @@ func (r *Replay) use(ctx context.Context, q querier, s statement, p replay.Proof
 // says whether once had its row.
 func (r *Replay) using(ctx context.Context, q querier, s statement, p replay.Proof,
 	run func(sql named, args pgx.NamedArgs) (fresh bool, err error)) error {
-	now := r.now()
-	if err := r.census.Admit(p.AID, now); err != nil {
-		return err
-	}
 	for {
-		fresh, err := run(s.pick(p, now), onceArgs(p))
-		if err != nil {
-			return fmt.Errorf("use up a signed request: %w", err)
-		}
-		if fresh {
-			r.census.Add(p, 1)
-			return nil
+		fresh, err := r.try(s, p, run)
+		if err != nil || fresh {
+			return err
 		}
 		if p, err = r.again(ctx, q, p); err != nil {
 			return err
 		}
 	}
+}
+
+// try is using without the question why once had no row.
+func (r *Replay) try(s statement, p replay.Proof, run func(named, pgx.NamedArgs) (fresh bool, err error)) (fresh bool, err error) {
+	now := r.now()
+	if err := r.census.Admit(p.AID, now); err != nil {
+		return false, err
+	}
+	fresh, err = run(s.pick(p, now), onceArgs(p))
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("use up a signed request: %w", err)
+	case fresh:
+		r.census.Add(p, 1)
+	}
+	return fresh, nil
 }
 
 // again says why a proof was not used up. Where the reason is that the signer
