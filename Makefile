@@ -15,12 +15,12 @@ help:
 demo: ## a hub and two nodes on this machine: find, call, verify, stop
 	@e2e/scripts/bootstrap go postgres curl
 	@$(MAKE) --no-print-directory build
-	@go run ./e2e/demo -bin bin
+	@CGO_ENABLED=0 go run -trimpath -buildvcs=false ./e2e/demo -bin bin
 
 up: ## the demo's network, left running; prints its addresses
 	@e2e/scripts/bootstrap go postgres curl
 	@$(MAKE) --no-print-directory build
-	@go run ./e2e/demo -bin bin -stay
+	@CGO_ENABLED=0 go run -trimpath -buildvcs=false ./e2e/demo -bin bin -stay
 
 build: ## the programs, static, in bin/
 	@e2e/scripts/bootstrap go
