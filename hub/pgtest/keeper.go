@@ -29,8 +29,9 @@ const (
 	startLimit   = time.Minute
 )
 
-// users is the lock this process holds, once it uses the private server.
-var users *flock.Flock
+// held are the locks of this process, kept here so that the collector does not
+// close their files and give the locks back.
+var held []*flock.Flock
 
 func init() {
 	dir := os.Getenv(keeperFolder)
@@ -113,7 +114,7 @@ func privateServer() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	users = lock
+	held = append(held, lock)
 	failed, err := f.startKeeper()
 	if err != nil {
 		return "", err
