@@ -7,16 +7,16 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/node/internal/datadir"
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/cmdline"
+	"github.com/anet-hub/anet/shared/plain"
 )
 
 // Node is a node in this process. It can be asked at once; it receives and
@@ -43,13 +43,7 @@ type Program struct {
 
 // Main runs one command and gives the exit code.
 func (p *Program) Main(ctx context.Context, args []string) int {
-	root := p.root()
-	root.SetArgs(args)
-	root.SetIn(p.In)
-	root.SetOut(p.Out)
-	root.SetErr(p.Err)
-	cmd, err := root.ExecuteContextC(ctx)
-	return p.report(cmd, err)
+	return p.report(cmdline.Execute(ctx, p.root(), p.In, p.Out, p.Err, args))
 }
 
 const about = `anet is a node of a network of agents: it joins a hub, is found there by what
@@ -69,7 +63,7 @@ const (
 func (p *Program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "anet", Short: "A node: offer what you can do, find and call what others can", Long: about,
-		SilenceUsage: true, SilenceErrors: true, Args: none, RunE: help,
+		SilenceUsage: true, SilenceErrors: true, Args: none, RunE: cmdline.Help,
 	}
 	exiting(root, exits...)
 	example(root, "anet join https://hub.example.org --name my-node", "anet up --detach", "anet find --cap 'text.*'",
@@ -94,57 +88,24 @@ func (p *Program) root() *cobra.Command {
 		p.messageCommand(), p.endCommand(), p.cancelCommand())
 	add(groupAccess, p.peersCommand(), p.inboundCommand())
 	root.AddCommand(p.versionCommand())
-	furnished(root)
+	cmdline.Furnish(root, "delegate", "task get")
 	return root
 }
 
-// command is one that does something. What do returns is the command's failure;
-// everything cobra finds before that is wrong use.
-func command(use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, args []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Args: args, DisableFlagsInUseLine: true,
-		RunE: func(cmd *cobra.Command, args []string) error { return ran(do(cmd, args)) },
-	}
-}
-
-// group is a command that only holds others.
-func group(use, short string, subs ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: none, RunE: help}
-	c.AddCommand(subs...)
-	examples(c)
-	return c
-}
-
-func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-
-// none takes no argument. It does not repeat what was typed: that may be a
-// secret in the wrong place.
-func none(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if cmd.HasAvailableSubCommands() {
-		return wrongUse("%s has no command %s", cmd.CommandPath(), quoted(args[0]))
-	}
-	return wrongUse("%s takes no arguments", cmd.CommandPath())
-}
-
-// exactly takes the named arguments.
-func exactly(names ...string) cobra.PositionalArgs {
-	return between(len(names), names...)
-}
-
-// between takes at least some of the named arguments.
-func between(least int, names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < least:
-			return wrongUse("%s is missing", names[len(args)])
-		case len(args) > len(names):
-			return wrongUse("%s takes %s and nothing more; what has blanks in it goes in quotes", cmd.CommandPath(), strings.Join(names, " and "))
-		}
-		return nil
-	}
-}
-
-func quoted(s string) string { return fmt.Sprintf("%.40q", s) }
+// The words of every command line (shared/cmdline).
+var (
+	command  = cmdline.Command
+	group    = cmdline.Group
+	example  = cmdline.Example
+	exiting  = cmdline.Exiting
+	means    = cmdline.Means
+	none     = cmdline.None
+	exactly  = cmdline.Exactly
+	between  = cmdline.Between
+	quoted   = cmdline.Quoted
+	wrongUse = cmdline.WrongUse
+	line     = plain.Line
+	text     = plain.Text
+	terminal = cmdline.Terminal
+	yesFlag  = cmdline.YesFlag
+)

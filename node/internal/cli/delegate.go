@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
 )
@@ -87,7 +88,7 @@ func (d *delegation) arguments(cmd *cobra.Command, p *Program) (args json.RawMes
 	raw := []byte(d.args)
 	switch {
 	case d.argsFile == "-":
-		raw, err = unlessStopped(cmd.Context(), func() ([]byte, error) { return bounded(p.In, "stdin", maxArgs) })
+		raw, err = cmdline.UnlessStopped(cmd.Context(), func() ([]byte, error) { return bounded(p.In, "stdin", maxArgs) })
 	case d.argsFile != "":
 		raw, err = readSmall(cmd.Context(), d.argsFile, maxArgs)
 	case !cmd.Flags().Changed("args"):

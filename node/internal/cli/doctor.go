@@ -31,7 +31,7 @@ func (p *Program) doctorCommand() *cobra.Command {
 	c.Long = `Doctor checks the folder and its files, the keys, config.json, the lists of peers,
 the programs behind the capabilities, the disk, the hub, the clock and the running
 node. It changes nothing.`
-	exiting(c, meaning{exitDifference, "it found something; the next step stands beside it"})
+	exiting(c, means(exitDifference, "it found something; the next step stands beside it"))
 	return example(c, "anet doctor", "anet doctor --json")
 }
 

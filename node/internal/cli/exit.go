@@ -10,6 +10,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/control"
 	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/task"
@@ -93,30 +94,9 @@ func exitWith(code int) error {
 	return status(code)
 }
 
-// failure is what a command that ran came to.
-type failure struct{ error }
-
-func (f failure) Unwrap() error { return f.error }
-
-func ran(err error) error {
-	if err == nil {
-		return nil
-	}
-	return failure{err}
-}
-
-// misuse is a command line that cannot be right.
-type misuse struct{ error }
-
-func (m misuse) Unwrap() error { return m.error }
-
-func wrongUse(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
-
 // code is the exit code of an error.
 func code(err error) int {
 	var s status
-	var m misuse
-	var f failure
 	var o *ownWords
 	switch {
 	case err == nil:
@@ -125,7 +105,7 @@ func code(err error) int {
 		return o.exit
 	case errors.As(err, &s):
 		return int(s)
-	case errors.As(err, &m), !errors.As(err, &f):
+	case cmdline.Misused(err):
 		return exitUse
 	}
 	if e := errs.As(err); e != nil && slices.Contains(uncertain, e.Reason) {
@@ -145,30 +125,11 @@ func (p *Program) report(cmd *cobra.Command, err error) int {
 		return c
 	}
 	p.note("anet: %v", err)
-	var m misuse
-	var f failure
-	if errors.As(err, &m) || !errors.As(err, &f) {
+	if cmdline.Misused(err) {
 		fmt.Fprintf(p.Err, "see: %s --help\n", cmd.CommandPath())
 	}
 	if p.json {
-		p.printProblem(err, c)
+		_ = cmdline.WriteJSON(p.Out, cmdline.ProblemOf(err, c)) // stdout is gone: stderr has it, and the exit code
 	}
 	return c
-}
-
-// problem is what --json prints in place of a result.
-type problem struct {
-	Error        string `json:"error"`
-	Code         string `json:"code,omitempty"`
-	Field        string `json:"field,omitempty"`
-	RetryAfterMS int64  `json:"retry_after_ms,omitempty"`
-	Exit         int    `json:"exit"`
-}
-
-func (p *Program) printProblem(err error, code int) {
-	out := problem{Error: err.Error(), Exit: code}
-	if e := errs.As(err); e != nil {
-		out.Code, out.Field, out.RetryAfterMS = e.Reason, e.Field, e.RetryAfter.Milliseconds()
-	}
-	_ = writeJSON(p.Out, out) // stdout is gone: stderr has it, and the exit code
 }

@@ -10,32 +10,14 @@ import (
 	"path/filepath"
 
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/task"
 )
 
-// unlessStopped gives what read gives, unless ctx ends first: a person who does
-// not answer, or a pipe nobody writes to, must not outlast Ctrl-C. The read is
-// left behind; the program ends.
-func unlessStopped[T any](ctx context.Context, read func() (T, error)) (v T, err error) {
-	done := make(chan struct{})
-	var got T
-	var failed error
-	go func() {
-		defer close(done)
-		got, failed = read()
-	}()
-	select {
-	case <-done:
-		return got, failed
-	case <-ctx.Done():
-		return v, ctx.Err()
-	}
-}
-
 // readSmall reads a file that must be small. It may be a pipe.
 func readSmall(ctx context.Context, path string, most int64) ([]byte, error) {
-	return unlessStopped(ctx, func() ([]byte, error) {
+	return cmdline.UnlessStopped(ctx, func() ([]byte, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err

@@ -129,7 +129,7 @@ func (p *Program) cardCommand() *cobra.Command {
 			})
 		})
 	c.Long = "Card fetches the agent's card and checks it against the agent's own key history."
-	exiting(c, meaning{exitUnverified, "the card is not proven"})
+	exiting(c, means(exitUnverified, "the card is not proven"))
 	c.ValidArgsFunction = p.completePeers
 	return example(c, "anet card bafyrei…", "anet card bafyrei… --json")
 }

@@ -51,7 +51,7 @@ func (p *Program) statusCommand() *cobra.Command {
 	c.Long = `Status tells what the node serves at this moment and what its hub lists of it.
 While the node is down nothing is served, so whatever the hub lists besides its
 tags is a difference.`
-	exiting(c, meaning{exitDifference, "the hub lists something else than is served"})
+	exiting(c, means(exitDifference, "the hub lists something else than is served"))
 	return example(c, "anet status", "anet status --json")
 }
 

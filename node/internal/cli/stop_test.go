@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -42,16 +41,4 @@ func TestACommandThatReadsCanBeStopped(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestAPersonWhoDoesNotAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		defer stop()
-		answer := make(chan string)
-		defer close(answer)
-		if _, err := unlessStopped(ctx, func() (string, error) { return <-answer, nil }); err != context.DeadlineExceeded {
-			t.Errorf("the question ended with %v, want %v", err, context.DeadlineExceeded)
-		}
-	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/control"
 	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
@@ -126,7 +127,7 @@ func TestUncertainFailures(t *testing.T) {
 		control.NotRunning: exitRefused, control.ConnectionLost: exitUnverified,
 		hubclient.Unreachable: exitRefused, hubclient.ConnectionLost: exitUnverified,
 	} {
-		if got := code(ran(errs.New(errs.Unavailable, reason, "no answer"))); got != want {
+		if got := code(cmdline.Ran(errs.New(errs.Unavailable, reason, "no answer"))); got != want {
 			t.Errorf("%s: exit code %d, want %d", reason, got, want)
 		}
 	}

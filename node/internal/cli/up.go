@@ -38,7 +38,7 @@ func (p *Program) upCommand() *cobra.Command {
 With --detach the node runs in the background and writes to ` + logName + ` in its
 folder; the command returns when the hub has taken the node in, or says why not.
 A node whose hub cannot be reached goes on trying.`
-	exiting(c, meaning{exitRefused, "with --detach: the hub has not taken the node in; it is up and goes on trying"})
+	exiting(c, means(exitRefused, "with --detach: the hub has not taken the node in; it is up and goes on trying"))
 	c.Flags().BoolVar(&detach, "detach", false, "run in the background")
 	c.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
 	return example(c, "anet up --detach", "anet up --log-level debug")

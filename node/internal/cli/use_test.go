@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"github.com/anet-hub/anet/shared/cmdline"
 )
 
 // What cannot be right is told before anything is done, with a word about what
@@ -75,7 +77,7 @@ func TestErrorsTellTheNextStep(t *testing.T) {
 		}
 	}
 	out, _ := p.wants(exitRefused, "task", "list", "--json")
-	got := decoded[problem](t, out)
+	got := decoded[cmdline.Problem](t, out)
 	if got.Code != "node_not_running" || got.Exit != exitRefused || got.Error == "" {
 		t.Errorf("as JSON: %+v", got)
 	}
