@@ -69,9 +69,10 @@ type Index struct {
 }
 
 // Problem is the body of every failed request. Code, RequestID and Field are
-// ours; a foreign hub sends Error alone.
+// ours; a foreign hub sends Error alone. Hint goes with a refused invite.
 type Problem struct {
 	Error        string `json:"error"`
+	Hint         string `json:"hint,omitempty"`
 	Code         string `json:"code,omitempty"`
 	Field        string `json:"field,omitempty"`
 	RequestID    string `json:"request_id,omitempty"`
@@ -93,6 +94,16 @@ type Register struct {
 	EncKeys []byte   `json:"enc_keys,omitempty"`
 	A2ACard RawJSON  `json:"a2a_card,omitzero"`
 }
+
+// Codes of a registration that an invitation-only hub refuses with 403 (wire 2,
+// I.3). They are ours; the five cases are everybody's.
+const (
+	InviteRequired = "invite_required"
+	InviteUnknown  = "invite_unknown"
+	InviteRevoked  = "invite_revoked"
+	InviteExpired  = "invite_expired"
+	InviteUsedUp   = "invite_used_up"
+)
 
 // Registered answers POST /register. The statuses are those of steps 14 and 15
 // of I.3; the counts and IgnoredCaps are ours.

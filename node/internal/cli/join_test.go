@@ -8,7 +8,9 @@ import (
 
 	"github.com/anet-hub/anet/node/internal/datadir"
 	"github.com/anet-hub/anet/node/internal/hubclient"
+	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 func (p *person) pin() hubclient.Pin {
@@ -59,6 +61,21 @@ func TestARefusedNodeStaysWhereItWas(t *testing.T) {
 	p.wants(exitRefused, "join", other.URL, "--move")
 	if pin := p.pin(); pin.AID != h.key.AID() {
 		t.Errorf("a refused move changed the hub to %+v", pin)
+	}
+}
+
+// Each refusal of an invite says what to type next.
+func TestRefusedInvitesNameTheNextStep(t *testing.T) {
+	for _, reason := range []string{wire.InviteRequired, wire.InviteUnknown, wire.InviteRevoked, wire.InviteExpired, wire.InviteUsedUp} {
+		p, h := newPerson(t), newHub(t, 1)
+		p.node.RefuseHub = errs.New(errs.Forbidden, reason, "no")
+		out, says := p.wants(exitRefused, "join", h.URL, "--json")
+		if !strings.Contains(says, "next: ") || !strings.Contains(says, "--token-file FILE") {
+			t.Errorf("%s: it says %s", reason, says)
+		}
+		if got := decoded[cmdline.Problem](t, out); got.Code != reason {
+			t.Errorf("%s: as JSON %+v", reason, got)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package hubclient
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime"
@@ -154,6 +155,22 @@ func TestStampsFollowAClockSetBack(t *testing.T) {
 	}
 }
 
+// A failure is logged and shown: a hub that repeats the invite doesn't put it there.
+func TestAnInviteIsNotRepeated(t *testing.T) {
+	const invite = "anetinv_mfrggzdfmztwq2lknnwg23tpobyxe43u"
+	for name, answer := range map[string]http.HandlerFunc{
+		"in the sentence": says(403, `{"error":"no invite `+invite+`"}`),
+		"in the code":     says(403, `{"error":"no","code":"`+invite+`","field":"`+invite+`"}`),
+		"in the hint":     says(403, `{"error":"no","hint":"`+invite+`"}`),
+		"in a redirect":   says(307, ``, "Location", "https://evil.example/"+invite),
+	} {
+		_, err := joined(t, newHub(t, answer), controller(t)).Register(t.Context(), wire.Register{Invite: invite})
+		if err == nil || strings.Contains(fmt.Sprintf("%v %+v", err, *errs.As(err)), invite) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestFailures(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -176,6 +193,7 @@ func TestFailures(t *testing.T) {
 		{"full", says(507, `{"error":"mailbox full"}`), errs.Full, "hub_full", "", 0, true},
 		{"too large", says(413, `{}`), errs.TooLarge, "hub_too_large", "", 0, false},
 		{"newer wire", says(426, `{"error":"x","required_wire":3}`), errs.UpgradeRequired, WireTooNew, "requires wire 3 and this program speaks 2; update anet", 0, false},
+		{"a refusal with a hint", says(403, `{"error":"used up","hint":"ask for another","code":"invite_used_up"}`), errs.Forbidden, "invite_used_up", "used up; ask for another", 0, false},
 		{"a terminal's tricks", says(400, `{"error":"a\u001b[2J\nb\u009b"}`), errs.Invalid, "hub_invalid", "a [2J b", 0, false},
 		{"redirect", says(307, ``, "Location", "https://evil.example/"), errs.BadGateway, "hub_redirects", "evil.example", 0, true},
 		{"no JSON", says(200, `OK`), errs.BadGateway, "hub_answer_invalid", "", 0, true},

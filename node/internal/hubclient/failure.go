@@ -68,12 +68,21 @@ func kindOf(p wire.Problem, status int) errs.Kind {
 	return kind
 }
 
-// sentence is the hub's own, on one line and bounded: it ends up in terminals.
+// sentence is the hub's own, with its hint, on one line and bounded: it ends up
+// in terminals.
 func sentence(p wire.Problem, status int) string {
-	text := strings.Join(strings.FieldsFunc(p.Error, func(r rune) bool { return r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) }), " ")
-	if text == "" {
+	text := plain(p.Error)
+	switch hint := plain(p.Hint); {
+	case text == "":
 		return http.StatusText(status)
+	case hint != "":
+		return text + "; " + hint
 	}
+	return text
+}
+
+func plain(s string) string {
+	text := strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) }), " ")
 	return text[:min(len(text), 400)]
 }
 

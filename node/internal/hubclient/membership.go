@@ -3,7 +3,9 @@ package hubclient
 import (
 	"context"
 	"net/url"
+	"strings"
 
+	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -11,7 +13,18 @@ import (
 func (c *Client) Register(ctx context.Context, body wire.Register) (wire.Registered, error) {
 	var out wire.Registered
 	err := c.call(ctx, post("/register", wire.ActionRegister, body), &out)
-	return out, err
+	return out, without(body.Invite, err)
+}
+
+// without takes an invite out of what a hub said of it: failures are logged and
+// shown.
+func without(invite string, err error) error {
+	if e := errs.As(err); e != nil && invite != "" {
+		for _, said := range []*string{&e.Message, &e.Reason, &e.Field} {
+			*said = strings.ReplaceAll(*said, invite, "(the invite)")
+		}
+	}
+	return err
 }
 
 // SetProfile changes what the directory says in the operator's words.
