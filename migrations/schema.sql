@@ -76,6 +76,18 @@ CREATE TABLE agent_seen (
     CONSTRAINT agent_seen_pk PRIMARY KEY (aid)
 ) WITH (fillfactor=70);
 
+CREATE TABLE audit (
+    id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    at timestamp with time zone NOT NULL,
+    who text NOT NULL,
+    how text NOT NULL,
+    what text NOT NULL,
+    target text NOT NULL,
+    why text NOT NULL,
+    detail jsonb NOT NULL,
+    CONSTRAINT audit_pk PRIMARY KEY (id)
+);
+
 CREATE TABLE directory_count (
     name text NOT NULL,
     shard smallint NOT NULL,
@@ -91,6 +103,27 @@ CREATE TABLE hub_identity (
     changed_at timestamp with time zone NOT NULL,
     CONSTRAINT hub_identity_pkey PRIMARY KEY (id),
     CONSTRAINT hub_identity_single CHECK (id)
+);
+
+CREATE TABLE invite (
+    id text COLLATE "C" NOT NULL,
+    token_hash text COLLATE "C" NOT NULL,
+    label text NOT NULL,
+    max_uses integer NOT NULL,
+    uses integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT invite_pk PRIMARY KEY (id),
+    CONSTRAINT invite_token_uq UNIQUE (token_hash),
+    CONSTRAINT invite_uses_ck CHECK (((uses >= 0) AND (max_uses >= 0) AND ((max_uses = 0) OR (uses <= max_uses))))
+);
+
+CREATE TABLE invite_use (
+    invite_id text COLLATE "C" NOT NULL,
+    aid text COLLATE "C" NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT invite_use_pk PRIMARY KEY (invite_id, aid)
 );
 
 CREATE TABLE mailbox (
@@ -110,6 +143,7 @@ CREATE TABLE member (
     card_seq bigint,
     card_hash bytea,
     adp_seq bigint,
+    suspended_at timestamp with time zone,
     CONSTRAINT member_pk PRIMARY KEY (aid)
 );
 
@@ -195,6 +229,12 @@ CREATE INDEX agent_cap_skill ON public.agent_cap USING btree (cap, aid) WHERE sk
 
 CREATE INDEX agent_listed ON public.agent USING btree (rank_rating, rank_reviews, registered_at, aid) WHERE listed;
 
+CREATE INDEX audit_at ON public.audit USING btree (at, id);
+
 CREATE INDEX message_created ON public.message USING btree (created_at);
 
 ALTER TABLE agent ADD CONSTRAINT agent_member_fk FOREIGN KEY (aid) REFERENCES member(aid);
+
+ALTER TABLE invite_use ADD CONSTRAINT invite_use_invite_fk FOREIGN KEY (invite_id) REFERENCES invite(id) ON DELETE CASCADE;
+
+ALTER TABLE invite_use ADD CONSTRAINT invite_use_member_fk FOREIGN KEY (aid) REFERENCES member(aid);

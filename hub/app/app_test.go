@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
+	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/migrations"
 	"github.com/anet-hub/anet/shared/errs"
@@ -100,7 +101,7 @@ func TestRotationReachesRunningProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer op.Close(t.Context())
-	if v, err := op.Rotate(t.Context()); err != nil || v.Seq != 1 {
+	if v, err := op.Rotate(t.Context(), audit.By{Who: "tester"}); err != nil || v.Seq != 1 {
 		t.Fatalf("Rotate = %+v, %v", v, err)
 	}
 	get(t, a, "/readyz", nil) // asks the database, as a balancer does all the time
@@ -166,6 +167,17 @@ func TestAnOperatorMakesNoHub(t *testing.T) {
 	}
 }
 
+// Nor does one who mistypes the database.
+func TestAnOperatorLeavesAForeignDatabaseAlone(t *testing.T) {
+	cfg := Defaults()
+	for want, url := range map[string]string{"no_hub_here": pgtest.Empty(t), "hub_identity_missing": pgtest.URL(t)} {
+		cfg.DatabaseURL = url
+		if _, err := NewOperator(t.Context(), cfg, quiet); !errs.Is(err, want) {
+			t.Errorf("NewOperator = %v, want %s", err, want)
+		}
+	}
+}
+
 func TestFlagsVariablesAndFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "url")
 	if err := os.WriteFile(file, []byte("postgres://from-file\n"), 0o600); err != nil {
@@ -180,6 +192,7 @@ func TestFlagsVariablesAndFiles(t *testing.T) {
 		{"defaults", nil, nil, func(c Config) bool { return c.MailTTL == 14*24*time.Hour && c.Envelope == 96<<20 }},
 		{"a flag", []string{"--relay-ttl", "1h"}, nil, func(c Config) bool { return c.MailTTL == time.Hour }},
 		{"a variable", nil, map[string]string{"ANET_HUB_RELAY_MAX_ENVELOPE": "1MiB"}, func(c Config) bool { return c.Envelope == 1<<20 }},
+		{"a switch as a variable", nil, map[string]string{"ANET_HUB_INVITE_REQUIRED": "true"}, func(c Config) bool { return c.InviteRequired }},
 		{"the flag wins over the variable", []string{"--register-burst=7"}, map[string]string{"ANET_HUB_REGISTER_BURST": "9"},
 			func(c Config) bool { return c.RegisterBurst == 7 }},
 		{"the URL from a file", []string{"--database-url-file", file}, nil, func(c Config) bool { return c.DatabaseURL == "postgres://from-file" }},

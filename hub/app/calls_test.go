@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
+	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -307,4 +309,49 @@ func crowd(v *visitor) {
 	v.call("507 hub_mail_full", n, "/relay/send", letter(other, other, 3900))
 	v.until("429 send_rate", func() *http.Request { return v.signed(n, "/relay/send", letter(to, to, 10)) })
 	v.get("404 no_such_route", "/p2p/peers")
+}
+
+// invited comes to a hub that takes in by invite only, and is suspended there.
+func invited(v *visitor) {
+	v.visit(func(c *Config) { c.InviteRequired = true })
+	cfg := Defaults()
+	cfg.DatabaseURL = v.url
+	op, err := NewOperator(v.t.Context(), cfg, quiet)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer op.Close(v.t.Context())
+	by := audit.By{Who: "visitor"}
+	token := func(o admission.Order) (string, string) {
+		i, token, err := op.Invites.Make(v.t.Context(), o, by)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		return i.ID, token.Reveal()
+	}
+	with := func(want string, n *directorytest.Node, token string) {
+		body := n.Register("alice", "text.digest")
+		body.Invite = token
+		v.call(want, n, "/register", body)
+	}
+	n := v.agent()
+	_, once := token(admission.Order{Uses: 1})
+	_, short := token(admission.Order{For: time.Nanosecond})
+	id, revoked := token(admission.Order{})
+	if _, err := op.Invites.Revoke(v.t.Context(), id, false, by); err != nil {
+		v.t.Fatal(err)
+	}
+	with("403 invite_required", n, "")
+	with("403 invite_unknown", n, "x")
+	with("403 invite_expired", n, short)
+	with("403 invite_revoked", n, revoked)
+	with("200", n, once)
+	with("403 invite_used_up", v.agent(), once)
+	if err := op.Members.Suspend(v.t.Context(), by.Did("agent.suspend", n.AID(), time.Now())); err != nil {
+		v.t.Fatal(err)
+	}
+	for target, body := range good(n) {
+		v.call("403 agent_suspended", n, target, body)
+	}
+	v.get("200", "/agents/"+n.AID())
 }

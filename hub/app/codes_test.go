@@ -32,6 +32,15 @@ var elsewhere = map[string]string{
 	"404 hub_identity_missing":  "at the start",
 	"409 hub_identity_changed":  "to an operator who rotates the key",
 	"400 capability_id_invalid": "to nodes",
+
+	"404 no_hub_here":       "to operators",
+	"404 invite_unknown":    "to operators",
+	"409 invite_revoked":    "to operators",
+	"409 suspended_already": "to operators",
+	"409 not_suspended":     "to operators",
+	"400 uses_invalid":      "to operators",
+	"400 expires_invalid":   "to operators",
+	"400 label_invalid":     "to operators",
 }
 
 // spelled are the codes behind what is no literal.
@@ -39,6 +48,8 @@ var spelled = map[string][]string{
 	`field + "_empty"`: {"skill_empty", "tag_empty"},
 	"reason": {"capability_query_empty", "capability_query_term", "capability_query_too_long",
 		"capability_query_wildcard"}, // of capability.refuse
+	"invite": {wire.InviteRequired, wire.InviteUnknown, wire.InviteRevoked, wire.InviteExpired,
+		wire.InviteUsedUp}, // of admission.refusal
 	"l.reason": nil, // of admission: those given to NewLimiter
 }
 

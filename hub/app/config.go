@@ -42,6 +42,8 @@ type Config struct {
 	MailTTL      time.Duration
 	PollBudget   Bytes
 
+	InviteRequired bool // AIDs that are not registered need an invite
+
 	RegisterRate  float64 // new identities per minute and address
 	RegisterBurst int
 
@@ -109,6 +111,7 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.Var(&c.PollBudget, "relay-poll-budget", "bytes of messages in one answer")
 	fs.Float64Var(&c.RegisterRate, "register-rate", c.RegisterRate, "new identities a minute from one address")
 	fs.IntVar(&c.RegisterBurst, "register-burst", c.RegisterBurst, "new identities at once from one address")
+	fs.BoolVar(&c.InviteRequired, "invite-required", false, "take in by invite only (see anet-hub invite); who is in needs none")
 	fs.Var(&c.Memory, "memory-budget", "bytes of request bodies and answers in flight")
 	fs.StringSliceVar(&c.TrustedProxies, "trusted-proxy", c.TrustedProxies, "address ranges of proxies, whose word on a client's address is taken (repeatable)")
 	fs.StringVar(&c.ProxyHeader, "proxy-header", c.ProxyHeader, "the header they say it in: X-Real-IP, X-Forwarded-For or Forwarded; no other is looked at")

@@ -41,17 +41,19 @@ func OpenDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*Database,
 // AttachDatabase is OpenDatabase for a command beside the hub: a private server
 // that already runs is used as it is.
 func AttachDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*Database, error) {
+	data, err := attachRunning(ctx, cfg, log)
+	if errs.Is(err, "database_not_running") && embedpg.Made(cfg.DataDir) {
+		return OpenDatabase(ctx, cfg, log)
+	}
+	return data, err
+}
+
+// attachRunning uses the database of a hub that runs.
+func attachRunning(ctx context.Context, cfg Config, log *slog.Logger) (*Database, error) {
 	if cfg.DatabaseURL != "" {
 		return OpenDatabase(ctx, cfg, log)
 	}
-	dir, err := filepath.Abs(cfg.DataDir)
-	if err != nil {
-		return nil, err
-	}
-	url, err := embedpg.Attach(dir)
-	if errs.Is(err, "database_not_running") && embedpg.Made(dir) {
-		return OpenDatabase(ctx, cfg, log)
-	}
+	url, err := embedpg.Attach(cfg.DataDir)
 	if err != nil {
 		return nil, err
 	}

@@ -89,6 +89,7 @@ func TestAnswersAreThoseOfTheDocument(t *testing.T) {
 	t.Run("versions", v.in(speakWrongly))
 	t.Run("rates", v.in(hurry))
 	t.Run("a small hub", v.in(crowd))
+	t.Run("a hub by invite", v.in(invited))
 	for _, o := range v.doc.Operations() {
 		v.complete(o)
 	}

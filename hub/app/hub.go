@@ -67,7 +67,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		Limits:  cfg.mailLimits(),
 	})
 	listed := &httpapi.Directory{
-		Rules:     directory.New(agents, life, histories.Replay, now),
+		Rules:     directory.New(agents, life, admission.Door{InviteOnly: cfg.InviteRequired}, histories.Replay, now),
 		Strangers: admission.NewLimiter(cfg.RegisterRate, cfg.RegisterBurst, "register_rate", now),
 		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate_agent", now),
 		P2PPeers:  cfg.P2PPeers,

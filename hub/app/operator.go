@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
+	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 )
@@ -13,31 +15,56 @@ import (
 // Operator is what an operator command works with: the hub's database, without
 // a hub around it. It works beside processes that serve.
 type Operator struct {
+	Invites *admission.Desk
+	Members *postgres.Members
+	Audit   *postgres.Audit
+
 	data *Database
 	key  *hubkey.Keeper
 }
 
 // NewOperator finds the database the way serve does. A private PostgreSQL that
-// runs is used as it is; one that does not is started for the command. Where none
-// was made yet there is nothing to work on: a mistyped folder would otherwise
-// become a hub with an identity of its own.
+// runs is used as it is; one that does not is started for the command. Where no
+// hub was made yet there is nothing to work on: a mistyped folder or database
+// would otherwise become a hub with an identity of its own.
 func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	data, err := AttachDatabase(ctx, cfg, log)
 	if err != nil {
 		return nil, err
 	}
-	op := &Operator{data: data}
+	op := newOperator(data)
 	if err := op.open(ctx, log); err != nil {
 		return nil, errors.Join(err, data.Close(ctx))
 	}
 	return op, nil
 }
 
+// Glance is an operator that only looks at a hub that runs, and never starts or
+// migrates anything: for what a shell asks while somebody types.
+func Glance(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
+	data, err := attachRunning(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	return newOperator(data), nil
+}
+
+func newOperator(data *Database) *Operator {
+	pool := data.DB.Pool
+	return &Operator{
+		Invites: admission.NewDesk(postgres.NewInvites(pool), time.Now),
+		Members: postgres.NewMembers(pool), Audit: postgres.NewAudit(pool), data: data,
+	}
+}
+
 func (o *Operator) open(ctx context.Context, log *slog.Logger) (err error) {
+	if err := postgres.HoldsHub(ctx, o.data.DB.Pool); err != nil {
+		return err
+	}
 	if err := postgres.Migrate(ctx, o.data.DirectURL(), log); err != nil {
 		return err
 	}
-	o.key, err = hubkey.Open(ctx, postgres.NewIdentity(o.data.DB.Pool, time.Now), time.Now(), log)
+	o.key, err = hubkey.Find(ctx, postgres.NewIdentity(o.data.DB.Pool, time.Now), log)
 	return err
 }
 
@@ -58,8 +85,8 @@ func (o *Operator) Identity(context.Context) (IdentityView, error) {
 }
 
 // Rotate replaces the signing key.
-func (o *Operator) Rotate(ctx context.Context) (IdentityView, error) {
-	if _, err := o.key.Rotate(ctx, time.Now()); err != nil {
+func (o *Operator) Rotate(ctx context.Context, by audit.By) (IdentityView, error) {
+	if _, err := o.key.Rotate(ctx, by, time.Now()); err != nil {
 		return IdentityView{}, err
 	}
 	return o.Identity(ctx)

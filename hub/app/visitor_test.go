@@ -27,7 +27,8 @@ type visitor struct {
 	base string
 	hub  string
 	ts   int64
-	from byte // of the address it seems to come from
+	url  string // of the database
+	from byte   // of the address it seems to come from
 
 	seen sightings
 }
@@ -42,7 +43,8 @@ func newVisitor(t *testing.T) *visitor {
 // visit starts a hub with other settings than usual and goes there.
 func (v *visitor) visit(change func(*Config)) {
 	v.t.Helper()
-	a := startWith(v.t, pgtest.URL(v.t), change)
+	v.url = pgtest.URL(v.t)
+	a := startWith(v.t, v.url, change)
 	v.base, v.hub = "http://"+a.Addr(), a.AID()
 }
 

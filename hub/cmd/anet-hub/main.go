@@ -4,17 +4,20 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/cli"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := command().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "anet-hub:", err)
-		os.Exit(exitCode(err))
-	}
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	p := &cli.Program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now}
+	code := p.Main(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
 }

@@ -1,6 +1,8 @@
-// Package admission decides who may knock, and how often. Buckets are kept in
-// each process by itself: with n processes behind a balancer an address gets up
-// to n times its rate.
+// Package admission decides who may come in, and how often one may knock.
+//
+// Invites are exact over all processes: a use is counted in the transaction that
+// admits. Buckets are kept in each process by itself: with n processes behind a
+// balancer an address gets up to n times its rate.
 package admission
 
 import (

@@ -19,6 +19,7 @@ type Agent struct {
 	Visibility   Visibility
 	RegisteredAt time.Time // of the first registration since the AID was last away
 	Rating       Rating
+	Suspended    bool // by the hub's operator: in no list, whatever it offers
 }
 
 // CardFacts is what the directory reads in the admitted network card. The zero
@@ -74,6 +75,10 @@ func (a Agent) IsSkill(id string) bool { return slices.Contains(a.Card.Skills, i
 // Listed reports whether the agent offers something: lists of everybody leave
 // out who only receives.
 func (a Agent) Listed() bool {
+	return !a.Suspended && a.offers()
+}
+
+func (a Agent) offers() bool {
 	return len(a.Tags) > 0 || len(a.Card.Skills) > 0 || !a.Profile.IsZero()
 }
 

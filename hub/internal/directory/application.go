@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"unicode/utf8"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/shared/capability"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
@@ -27,10 +28,11 @@ type Application struct {
 	Ignored  []string // those that cannot
 	Profile  Profile
 	KEL      []byte
-	Keyset   []byte // empty when absent
-	Card     []byte // the network card; empty when absent or withdrawn
-	Withdraw bool   // the network card is null
-	ADP      []byte // the older card; empty when absent
+	Invite   admission.Token // zero when absent
+	Keyset   []byte          // empty when absent
+	Card     []byte          // the network card; empty when absent or withdrawn
+	Withdraw bool            // the network card is null
+	ADP      []byte          // the older card; empty when absent
 	Body     BodyHash
 }
 
@@ -49,6 +51,7 @@ func NewApplication(r wire.Register, signer string, body BodyHash) (Application,
 	}
 	a := Application{
 		AID: r.AID, Name: r.Name, KEL: r.KEL, Keyset: r.EncKeys, Body: body,
+		Invite:  admission.ReadToken(r.Invite),
 		Profile: Profile{Summary: r.Summary, Readme: r.Readme, Pricing: r.Pricing},
 	}
 	a.Tags, a.Ignored = capability.Keep(r.Caps)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/shared/identity"
 )
@@ -12,15 +13,16 @@ import (
 type Directory struct {
 	store  Store
 	life   Lives
+	door   admission.Door
 	replay func(kel []byte) (*identity.History, error)
 	now    func() time.Time
 	recent recents
 }
 
-// New makes a directory over its store. replay replays key histories, usually
-// from a cache.
-func New(store Store, life Lives, replay func([]byte) (*identity.History, error), now func() time.Time) *Directory {
-	return &Directory{store: store, life: life, replay: replay, now: now}
+// New makes a directory over its store. door decides about AIDs that are not
+// registered; replay replays key histories, usually from a cache.
+func New(store Store, life Lives, door admission.Door, replay func([]byte) (*identity.History, error), now func() time.Time) *Directory {
+	return &Directory{store: store, life: life, door: door, replay: replay, now: now}
 }
 
 // Lives notes signs of life.
@@ -46,9 +48,14 @@ type Store interface {
 	// It gives nil, the proof being as it was, where that or the proof is not so.
 	Recall(ctx context.Context, p replay.Proof, body BodyHash, now time.Time) (answer []byte, err error)
 
-	// Register locks the record of the proof's AID, beginning one with kel where
-	// there is none, lets decide look at it and writes the change, all or nothing.
-	Register(ctx context.Context, p replay.Proof, kel []byte, now time.Time, decide func(Record) (Change, error)) error
+	// Invited gives the invite of a token's hash as the AID meets it, nil when
+	// there is none.
+	Invited(ctx context.Context, hash, aid string) (*admission.Shown, error)
+
+	// Register locks the record of the proof's AID, beginning one where there is
+	// none, and the invite it comes with; lets decide look at them and writes the
+	// change, all or nothing.
+	Register(ctx context.Context, p replay.Proof, e Entry, decide func(Record) (Change, error)) error
 
 	// Deregister removes the registration and all that hangs on it; the member
 	// stays. It tells how many messages were waiting.

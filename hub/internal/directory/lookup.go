@@ -12,6 +12,9 @@ import (
 // noteDeparted explains a view without a registration.
 const noteDeparted = "this agent has left the hub; its key history is kept"
 
+// noteSuspended explains why an agent is in no list.
+const noteSuspended = "this agent is suspended by the hub's operator"
+
 // Show is one agent in full. One that left is shown as departed.
 func (d *Directory) Show(ctx context.Context, aid string) (v wire.Agent, note string, err error) {
 	if err := CheckAID(aid); err != nil {
@@ -26,7 +29,10 @@ func (d *Directory) Show(ctx context.Context, aid string) (v wire.Agent, note st
 	}
 	v = a.View()
 	life.Show(&v, d.now())
-	return v, "", nil
+	if a.Suspended {
+		note = noteSuspended
+	}
+	return v, note, nil
 }
 
 func (d *Directory) showDeparted(ctx context.Context, aid string) (wire.Agent, string, error) {

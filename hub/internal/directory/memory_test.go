@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/shared/identity"
 )
 
@@ -120,5 +121,5 @@ func agent(n int, caps ...string) Agent {
 
 func newMemory(agents ...Agent) (*Directory, *memory) {
 	m := &memory{agents: agents, seen: map[string]time.Time{}}
-	return New(m, nil, nil, func() time.Time { return testNow.Add(time.Hour) }), m
+	return New(m, nil, admission.Door{}, nil, func() time.Time { return testNow.Add(time.Hour) }), m
 }

@@ -3,6 +3,7 @@ package directory
 import (
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/shared/card"
 )
 
@@ -13,6 +14,7 @@ type Member struct {
 	FirstSeen time.Time
 	CardMark  *card.Mark // nil when there never was a card
 	ADPSeq    *int64
+	Suspended bool // by the hub's operator
 }
 
 // Record is everything on record of one AID when a change is decided.
@@ -23,6 +25,14 @@ type Record struct {
 	Keyset []byte
 	Card   []byte
 	ADP    []byte
+	Invite *admission.Shown // the one it comes with; nil when there is none
+}
+
+// Entry is what a registration brings that its record is looked up with.
+type Entry struct {
+	KEL    []byte // what a new record begins with
+	Invite string // the hash of a token to look up; empty for none
+	At     time.Time
 }
 
 // Standing is what a registration has to know before its body is read.
@@ -48,6 +58,7 @@ type Change struct {
 	Keyset []byte // nil leaves what is stored
 	Card   CardChange
 	ADP    *ADPChange // nil leaves what is stored
+	Redeem string     // the invite that is used by this; empty for none
 
 	Body   BodyHash
 	Repeat []byte // what a repetition of this body will be told; nil when it is to be worked through

@@ -46,6 +46,29 @@ func (d *Directory) Repeat(ctx context.Context, p replay.Proof, st Standing) err
 	return nil
 }
 
+// Invited refuses an AID that is not registered and brings no invite that would
+// let it in, before anything of it is worked through (wire 2, I.3, step 6). The
+// last word is said when it registers.
+func (d *Directory) Invited(ctx context.Context, app Application) error {
+	hash := d.entry(app, time.Time{}).Invite
+	if hash == "" {
+		return d.door.Admit(app.Invite, nil, d.now())
+	}
+	shown, err := d.store.Invited(ctx, hash, app.AID)
+	if err != nil {
+		return err
+	}
+	return d.door.Admit(app.Invite, shown, d.now())
+}
+
+func (d *Directory) entry(app Application, now time.Time) Entry {
+	e := Entry{KEL: app.KEL, At: now}
+	if d.door.Asks(app.Invite) {
+		e.Invite = app.Invite.Hash()
+	}
+	return e
+}
+
 // Register admits an application whose signature was verified against its own
 // key history (wire 2, I.3, from step 9 on). A bad key set or card never fails
 // it: the answer says what became of each.
@@ -57,7 +80,7 @@ func (d *Directory) Register(ctx context.Context, app Application, p replay.Proo
 	}
 	var answer wire.Registered
 	var repeatable bool
-	err = d.store.Register(ctx, p, app.KEL, now, func(rec Record) (Change, error) {
+	err = d.store.Register(ctx, p, d.entry(app, now), func(rec Record) (Change, error) {
 		ch, ans, err := d.decide(ctx, app, v, rec, now)
 		answer, repeatable = ans, ch.Repeat != nil
 		return ch, err
@@ -93,10 +116,16 @@ func (d *Directory) vet(ctx context.Context, app Application, now time.Time) (v 
 // decide applies a vetted application to what is on record. The record is
 // locked meanwhile, so of two registrations at once the second sees the first.
 func (d *Directory) decide(ctx context.Context, app Application, v vetted, rec Record, now time.Time) (Change, wire.Registered, error) {
+	if rec.Suspended {
+		return Change{}, wire.Registered{}, replay.Suspended()
+	}
 	ch := Change{Agent: app.agent(rec, now), Body: app.Body}
 	ans := wire.Registered{AID: app.AID, Status: "registered"}
 	var err error
 	if ch.KEL, err = grown(app.KEL, rec); err != nil {
+		return ch, ans, err
+	}
+	if ch.Redeem, err = d.redeem(app, rec, now); err != nil {
 		return ch, ans, err
 	}
 	if ch.ADP, err = v.adp.decide(rec); err != nil {
@@ -119,6 +148,18 @@ func (d *Directory) decide(ctx context.Context, app Application, v vetted, rec R
 	ch.Until = v.keys.until(now)
 	ch.Repeat, err = repetition(ans)
 	return ch, ans, err
+}
+
+// redeem names the invite that lets an unknown AID in. Who is registered needs
+// none, and who comes back with the one it used before uses it no second time.
+func (d *Directory) redeem(app Application, rec Record, now time.Time) (id string, err error) {
+	if rec.Agent != nil {
+		return "", nil
+	}
+	if err := d.door.Admit(app.Invite, rec.Invite, now); err != nil || rec.Invite == nil || rec.Invite.Used {
+		return "", err
+	}
+	return rec.Invite.ID, nil
 }
 
 // agent is the registration to be: what the application says, on top of what

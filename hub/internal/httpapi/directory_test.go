@@ -51,10 +51,10 @@ type town struct {
 	now time.Time
 }
 
-func newTown(t testing.TB) *town { return newTownOn(t, pgtest.New(t)) }
+func newTown(t testing.TB) *town { return newTownOn(t, pgtest.New(t), admission.Door{}) }
 
 // newTownOn is one more process on a database.
-func newTownOn(t testing.TB, pool *pgxpool.Pool) *town {
+func newTownOn(t testing.TB, pool *pgxpool.Pool, door admission.Door) *town {
 	t.Helper()
 	w := &town{t: t, hub: directorytest.NewNodeFrom(t, stream("hub"), testNow).Key, log: &bytes.Buffer{}, now: testNow}
 	silent, reg := slog.New(slog.DiscardHandler), prometheus.NewRegistry()
@@ -65,7 +65,7 @@ func newTownOn(t testing.TB, pool *pgxpool.Pool) *town {
 	store, cache := &asked{Directory: postgres.NewDirectory(pool, memory)}, identity.NewCache(64<<20)
 	w.pool, w.asked = pool, store
 	w.rules = &Directory{
-		Rules:     directory.New(store, deaf{}, cache.Replay, w.clock),
+		Rules:     directory.New(store, deaf{}, door, cache.Replay, w.clock),
 		Strangers: admission.NewLimiter(10, 20, "register_rate", w.clock),
 		Members:   admission.NewLimiter(30, 30, "register_rate_agent", w.clock),
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -15,7 +16,7 @@ import (
 // pair is two processes on one database.
 func pair(t *testing.T) (here, there *town) {
 	here = newTown(t)
-	there = newTownOn(t, here.pool)
+	there = newTownOn(t, here.pool, admission.Door{})
 	there.advance(time.Second) // no signature of one is the other's
 	return here, there
 }

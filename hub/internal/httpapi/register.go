@@ -53,6 +53,11 @@ func (d *Directory) register(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return d.blame(r, who, err)
 	}
+	if !who.standing.Known {
+		if err := d.Rules.Invited(r.Context(), app); err != nil {
+			return err
+		}
+	}
 	caller, err := d.prove(r, who, app.KEL, body)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 )
@@ -24,8 +25,9 @@ type Store interface {
 	Load(ctx context.Context) (blob []byte, version int64, err error)
 	// Create stores the first blob. A Conflict error means another process was first.
 	Create(ctx context.Context, blob []byte) error
-	// Replace stores a later blob over the version read, or fails with Conflict.
-	Replace(ctx context.Context, blob []byte, version int64) error
+	// Replace stores a later blob over the version read, and who did it, or fails
+	// with Conflict.
+	Replace(ctx context.Context, blob []byte, version int64, act audit.Act) error
 }
 
 // Keeper holds the identity of this process's hub.
@@ -40,11 +42,16 @@ type held struct {
 	version int64
 }
 
+// Find loads the identity. On a database without one it is a NotFound error.
+func Find(ctx context.Context, store Store, log *slog.Logger) (*Keeper, error) {
+	k := &Keeper{store: store, log: log}
+	return k, k.load(ctx)
+}
+
 // Open loads the identity, creating it on an empty database. Processes that
 // start at once agree on one: who loses the race loads what the winner stored.
 func Open(ctx context.Context, store Store, now time.Time, log *slog.Logger) (*Keeper, error) {
-	k := &Keeper{store: store, log: log}
-	err := k.load(ctx)
+	k, err := Find(ctx, store, log)
 	if errs.KindOf(err) != errs.NotFound {
 		return k, err
 	}
@@ -95,7 +102,7 @@ func (k *Keeper) Ready(ctx context.Context) error { return k.load(ctx) }
 
 // Rotate replaces the signing key. The AID stays; the history grows by one
 // event. Running processes follow within seconds.
-func (k *Keeper) Rotate(ctx context.Context, now time.Time) (*identity.Controller, error) {
+func (k *Keeper) Rotate(ctx context.Context, by audit.By, now time.Time) (*identity.Controller, error) {
 	h := k.held.Load()
 	next, err := h.key.Rotate(rand.Reader, now)
 	if err != nil {
@@ -105,7 +112,8 @@ func (k *Keeper) Rotate(ctx context.Context, now time.Time) (*identity.Controlle
 	if err != nil {
 		return nil, err
 	}
-	if err := k.store.Replace(ctx, blob, h.version); err != nil {
+	act := by.Did("identity.rotate", next.AID(), now).With("seq", next.Seq())
+	if err := k.store.Replace(ctx, blob, h.version, act); err != nil {
 		return nil, err
 	}
 	return next, k.load(ctx)

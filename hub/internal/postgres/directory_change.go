@@ -29,6 +29,7 @@ func changes(rec directory.Record, ch directory.Change, now time.Time) (*pgx.Bat
 	queueParts(&b, ch)
 	if rec.Agent == nil {
 		b.Queue(`INSERT INTO agent_seen (aid) VALUES (@aid)`, pgx.NamedArgs{"aid": ch.Agent.AID})
+		queueRedeem(&b, ch.Redeem, ch.Agent.AID, now)
 		queueMailbox(&b, ch.Agent.AID, now)
 	}
 	return &b, nil
@@ -57,7 +58,7 @@ func queueCaps(b *pgx.Batch, before *directory.Agent, a directory.Agent) {
 	if before != nil && sameIndex(*before, a) {
 		return
 	}
-	caps := a.Caps()
+	caps := indexed(a)
 	skills := make([]bool, len(caps), len(caps)+1)
 	for i, c := range caps {
 		skills[i] = a.IsSkill(c)
@@ -85,8 +86,16 @@ const insertCapsSQL = `
 	SELECT @aid, cap, skill, @rating, @reviews, @registered_at
 	FROM unnest(@caps::text[], @skills::boolean[]) AS offered (cap, skill)`
 
+// indexed is what the agent is found by.
+func indexed(a directory.Agent) []string {
+	if a.Suspended {
+		return nil
+	}
+	return a.Caps()
+}
+
 func sameIndex(a, b directory.Agent) bool {
-	return a.Place() == b.Place() && slices.Equal(a.Caps(), b.Caps()) &&
+	return a.Place() == b.Place() && slices.Equal(indexed(a), indexed(b)) &&
 		slices.Equal(a.UnsignedCaps(), b.UnsignedCaps())
 }
 

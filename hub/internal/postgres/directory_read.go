@@ -10,14 +10,19 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
-// SignerKEL gives the key history of a registered agent.
+// SignerKEL gives the key history of a registered agent that may act.
 func (s *Directory) SignerKEL(ctx context.Context, aid string) (kel []byte, err error) {
+	var suspended bool
 	err = s.pool.QueryRow(ctx, `
-		SELECT m.kel FROM agent a JOIN member m ON m.aid = a.aid WHERE a.aid = @aid`,
-		pgx.NamedArgs{"aid": aid}).Scan(&kel)
+		SELECT m.kel, m.suspended_at IS NOT NULL FROM agent a JOIN member m ON m.aid = a.aid WHERE a.aid = @aid`,
+		pgx.NamedArgs{"aid": aid}).Scan(&kel, &suspended)
+	if err == nil && suspended {
+		return nil, replay.Suspended()
+	}
 	return kel, found(err, errAgentUnknown(), "read a key history")
 }
 

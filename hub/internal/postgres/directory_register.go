@@ -30,19 +30,27 @@ func (s *Directory) Standing(ctx context.Context, aid string) (st directory.Stan
 }
 
 // Register implements directory.Store.
-func (s *Directory) Register(ctx context.Context, p replay.Proof, kel []byte, now time.Time, decide func(directory.Record) (directory.Change, error)) error {
+func (s *Directory) Register(ctx context.Context, p replay.Proof, e directory.Entry, decide func(directory.Record) (directory.Change, error)) error {
 	err := s.proofs.OnceInTwo(ctx, p, func(b *pgx.Batch) {
-		queueRecord(b, p.AID, kel, now)
+		// Invites are locked before members wherever both are, so that nobody waits
+		// for one while holding the other.
+		queueInvite(b, e.Invite, p.AID)
+		queueRecord(b, p.AID, e.KEL, e.At)
 	}, func(answers pgx.BatchResults) (*pgx.Batch, error) {
+		invite, err := toLockedInvite(answers, e.Invite)
+		if err != nil {
+			return nil, err
+		}
 		rec, err := toLockedRecord(answers)
 		if err != nil {
 			return nil, err
 		}
+		rec.Invite = invite
 		ch, err := decide(rec)
 		if err != nil {
 			return nil, err
 		}
-		return changes(rec, ch, now)
+		return changes(rec, ch, e.At)
 	})
 	return found(err, nil, "register")
 }
@@ -54,7 +62,7 @@ const (
 		INSERT INTO member (aid, kel, first_seen_at) VALUES (@aid, @kel, @now) ON CONFLICT DO NOTHING`
 	lockMemberSQL = `SELECT FROM member WHERE aid = @aid FOR UPDATE`
 	readRecordSQL = `
-		SELECT kel, first_seen_at, card_seq, card_hash, adp_seq,
+		SELECT kel, first_seen_at, card_seq, card_hash, adp_seq, suspended_at IS NOT NULL,
 		       (SELECT keyset FROM agent_keyset k WHERE k.aid = m.aid),
 		       (SELECT card FROM agent_card c WHERE c.aid = m.aid),
 		       (SELECT card FROM agent_adp_card d WHERE d.aid = m.aid)
@@ -93,7 +101,7 @@ func toLockedRecord(res pgx.BatchResults) (rec directory.Record, err error) {
 func toRecord(r pgx.Row) (rec directory.Record, err error) {
 	var seq *int64
 	var hash []byte
-	err = r.Scan(&rec.KEL, &rec.FirstSeen, &seq, &hash, &rec.ADPSeq, &rec.Keyset, &rec.Card, &rec.ADP)
+	err = r.Scan(&rec.KEL, &rec.FirstSeen, &seq, &hash, &rec.ADPSeq, &rec.Suspended, &rec.Keyset, &rec.Card, &rec.ADP)
 	rec.CardMark = toMark(seq, hash)
 	return rec, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/pgtest"
@@ -42,7 +43,9 @@ func (l *lives) Seen(aid string, at time.Time) {
 }
 func (l *lives) Forget(string) {}
 
-func newHub(t *testing.T) *hub {
+func newHub(t *testing.T) *hub { return newHubWith(t, admission.Door{}) }
+
+func newHubWith(t *testing.T, door admission.Door) *hub {
 	t.Helper()
 	pool, c := pgtest.New(t), newClock()
 	r := newReplay(pool, c)
@@ -50,7 +53,7 @@ func newHub(t *testing.T) *hub {
 		t.Fatal(err)
 	}
 	store := NewDirectory(pool, r)
-	d := directory.New(store, &lives{store: store}, identity.Replay, c.now)
+	d := directory.New(store, &lives{store: store}, door, identity.Replay, c.now)
 	return &hub{Directory: d, t: t, pool: pool, store: store, clock: c}
 }
 

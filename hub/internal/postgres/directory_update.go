@@ -11,13 +11,17 @@ import (
 	"github.com/anet-hub/anet/hub/internal/replay"
 )
 
-// lockAgent locks a registration through its member row and reads it.
+// lockAgent locks a registration through its member row and reads it. An agent
+// that was suspended since it signed changes nothing any more.
 func lockAgent(ctx context.Context, tx pgx.Tx, aid string) (directory.Agent, error) {
 	args := pgx.NamedArgs{"aid": aid}
 	if _, err := tx.Exec(ctx, lockMemberSQL, args); err != nil {
 		return directory.Agent{}, fmt.Errorf("lock a record: %w", err)
 	}
 	a, err := toAgent(tx.QueryRow(ctx, readAgentSQL, args))
+	if err == nil && a.Suspended {
+		return a, replay.Suspended()
+	}
 	return a, found(err, errAgentUnknown(), "read a registration")
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
@@ -33,6 +34,16 @@ func (s *Identity) Load(ctx context.Context) ([]byte, int64, error) {
 	return blob, version, err
 }
 
+// HoldsHub is a NotFound error for a database in which no hub was ever made.
+func HoldsHub(ctx context.Context, pool *pgxpool.Pool) error {
+	var made bool
+	err := pool.QueryRow(ctx, `SELECT to_regclass('hub_identity') IS NOT NULL`).Scan(&made)
+	if err == nil && !made {
+		return errs.New(errs.NotFound, "no_hub_here", "this database holds no hub: \"anet-hub serve\" makes one")
+	}
+	return found(err, nil, "look for a hub")
+}
+
 // Create stores the first blob; the single row decides between processes that
 // start at once.
 func (s *Identity) Create(ctx context.Context, blob []byte) error {
@@ -45,12 +56,14 @@ func (s *Identity) Create(ctx context.Context, blob []byte) error {
 
 // Replace stores a later blob over the version it grew from, so that two
 // rotations at once can't fork the history.
-func (s *Identity) Replace(ctx context.Context, blob []byte, version int64) error {
-	tag, err := s.pool.Exec(ctx, `
-		UPDATE hub_identity SET blob = @blob, version = version + 1, changed_at = @now
-		WHERE version = @version`,
-		pgx.NamedArgs{"blob": blob, "now": s.now(), "version": version})
-	return oneRow(tag.RowsAffected(), err)
+func (s *Identity) Replace(ctx context.Context, blob []byte, version int64, act audit.Act) error {
+	return acting(ctx, s.pool, act, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `
+			UPDATE hub_identity SET blob = @blob, version = version + 1, changed_at = @now
+			WHERE version = @version`,
+			pgx.NamedArgs{"blob": blob, "now": act.At, "version": version})
+		return oneRow(tag.RowsAffected(), err)
+	})
 }
 
 func oneRow(n int64, err error) error {

@@ -67,12 +67,12 @@ func once(rest string) statement {
 }
 
 // onceAnd compares the history that was remembered for the signer within the
-// statement, so that a rotation or a departure at another process counts from
-// its commit on.
+// statement, so that a rotation, a departure or a suspension at another process
+// counts from its commit on.
 func onceAnd(rest string) texts {
 	const first = `WITH ` + onceFrom + onceWhere
 	const known = `
-			AND (SELECT sha256(kel) = @history FROM member JOIN agent USING (aid) WHERE aid = @signer)`
+			AND (SELECT sha256(kel) = @history AND suspended_at IS NULL FROM member JOIN agent USING (aid) WHERE aid = @signer)`
 	return texts{compile(first + onceEnd + rest), compile(first + known + onceEnd + rest)}
 }
 
@@ -176,15 +176,19 @@ func (r *Replay) try(s statement, p replay.Proof, run func(named, pgx.NamedArgs)
 func (r *Replay) again(ctx context.Context, q querier, p replay.Proof) (replay.Proof, error) {
 	var from *time.Time
 	var kel []byte
+	var suspended bool
 	err := q.QueryRow(ctx, `
 		SELECT (SELECT max(accept_from) FROM replay_epoch),
-		       (SELECT kel FROM member JOIN agent USING (aid) WHERE aid = @signer)`,
-		pgx.NamedArgs{"signer": p.AID}).Scan(&from, &kel)
+		       (SELECT kel FROM member JOIN agent USING (aid) WHERE aid = @signer),
+		       EXISTS (SELECT FROM member WHERE aid = @signer AND suspended_at IS NOT NULL)`,
+		pgx.NamedArgs{"signer": p.AID}).Scan(&from, &kel, &suspended)
 	if err != nil {
 		return p, fmt.Errorf("ask why a signed request was not used up: %w", err)
 	}
 	sum := sha256.Sum256(kel)
 	switch {
+	case p.Under != nil && suspended:
+		return p, replay.Suspended()
 	case p.Under == nil, bytes.Equal(sum[:], p.Under):
 		return p, r.refused(p, from)
 	case kel == nil:

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anet-hub/anet/hub/app"
+	"github.com/anet-hub/anet/hub/internal/hubkey"
+	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/hub/pgtest"
+)
+
+// operator types commands for one hub.
+type operator struct {
+	t     *testing.T
+	env   map[string]string
+	stdin string
+}
+
+func newOperator(t *testing.T) *operator {
+	t.Helper()
+	url := pgtest.URL(t)
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_, err = hubkey.Open(t.Context(), postgres.NewIdentity(db.Pool, time.Now), time.Now(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &operator{t: t, env: map[string]string{app.EnvDatabaseURL: url}}
+}
+
+func (o *operator) typed(args ...string) (code int, out, errOut string) {
+	var stdout, stderr bytes.Buffer
+	p := &Program{
+		In: strings.NewReader(o.stdin), Out: &stdout, Err: &stderr, Now: time.Now,
+		Getenv: func(name string) string { return o.env[name] },
+	}
+	code = p.Main(context.Background(), args)
+	return code, stdout.String(), stderr.String()
+}
+
+// wants runs a command that must end with the code, and gives its words.
+func (o *operator) wants(code int, args ...string) (out, errOut string) {
+	o.t.Helper()
+	got, out, errOut := o.typed(args...)
+	if got != code {
+		o.t.Errorf("anet-hub %s ended with %d, want %d\n%s%s", strings.Join(args, " "), got, code, out, errOut)
+	}
+	return out, errOut
+}
+
+// read runs a command with --json and reads what it printed.
+func (o *operator) read(v any, code int, args ...string) {
+	o.t.Helper()
+	out, _ := o.wants(code, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), v); err != nil {
+		o.t.Errorf("anet-hub %s prints no JSON value: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+func each(c *cobra.Command, do func(*cobra.Command)) {
+	do(c)
+	for _, sub := range c.Commands() {
+		each(sub, do)
+	}
+}
+
+// Every command shows how it is used, and the page for operators names it.
+func TestHelpAndPageAreComplete(t *testing.T) {
+	b, err := os.ReadFile("../../../docs/hub.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	each((&Program{}).root(), func(c *cobra.Command) {
+		if !strings.Contains(c.Example, c.CommandPath()) {
+			t.Errorf("%s has no example of itself:\n%s", c.CommandPath(), c.Example)
+		}
+		if !c.HasSubCommands() && c.Parent().Name() != "completion" && !strings.Contains(page, strings.TrimPrefix(c.CommandPath(), "anet-hub ")) {
+			t.Errorf("docs/hub.md does not name %s", c.CommandPath())
+		}
+	})
+}
+
+// Every operator command has the flags of the skeleton; what changes something
+// takes a reason.
+func TestOperatorCommandsAreAlike(t *testing.T) {
+	acts := map[string]bool{
+		"anet-hub invite create": true, "anet-hub invite revoke": true, "anet-hub identity rotate": true,
+		"anet-hub agent suspend": true, "anet-hub agent resume": true,
+	}
+	each((&Program{}).root(), func(c *cobra.Command) {
+		top := c
+		for top.Parent() != nil && top.Parent().HasParent() {
+			top = top.Parent()
+		}
+		if top.GroupID != groupOperate || c.HasSubCommands() {
+			return
+		}
+		for _, name := range []string{"json", "data-dir", "database-url-file", "log-level"} {
+			if c.Flags().Lookup(name) == nil {
+				t.Errorf("%s has no --%s", c.CommandPath(), name)
+			}
+		}
+		if has := c.Flags().Lookup("reason") != nil; has != acts[c.CommandPath()] {
+			t.Errorf("%s has --reason: %v", c.CommandPath(), has)
+		}
+	})
+}
+
+// What cannot be right ends with 2, what goes wrong with 1, and neither repeats
+// a token that was typed in the wrong place.
+func TestWrongUse(t *testing.T) {
+	const token = "anetinv_mfrggzdfmztwq2lknnwg23tpobyxe43u"
+	o := newOperator(t)
+	tests := []struct {
+		code int
+		line string
+		says string
+	}{
+		{2, "fly", `no command "fly"`},
+		{2, "invite fly", `no command "fly"`},
+		{2, "invite show", "an invite's id is missing"},
+		{2, "invite show a b", "nothing more"},
+		{2, "invite revoke", "an invite's id is missing"},
+		{1, "invite show aaaaaaaa", "no invite has this id"},
+		{1, "invite show " + token, "no invite has this id"},
+		{1, "invite revoke aaaaaaaa --yes", "no invite has this id"},
+		{1, "invite revoke " + token + " --yes", "no invite has this id"},
+		{2, "invite check " + token, "takes no arguments"},
+		{2, "invite check --token " + token, "unknown flag"},
+		{2, "invite check", "--token-file"},
+		{2, "invite create " + token, "takes no arguments"},
+		{2, "invite create --uses -1", "0 for any number"},
+		{2, "invite create --uses many", "invalid argument"},
+		{2, "invite create --expires soon", "7d, 12h or 90m, or never"},
+		{2, "invite create --expires -1h", "7d, 12h or 90m, or never"},
+		{2, "invite create --expires 40000d", "a hundred years"},
+		{2, "invite create --label " + token, "must not stand in it"},
+		{2, "invite create --reason " + token, "must not stand in it"},
+		{2, "invite create --out /", "a new file"},
+		{2, "agent suspend bafy", "no agent id"},
+		{1, "agent suspend bafyreigtala4crn2jjs7fzyuaxsknhnstc7joihe6n6gw6tg42ujzc2qbe", "ever registered here"},
+		{2, "audit --since yesterday", "7d, 12h or 90m"},
+		{2, "audit --limit 0", "at least 1"},
+		{2, "audit --log-level loud", "--log-level"},
+	}
+	for _, tt := range tests {
+		out, says := o.wants(tt.code, strings.Fields(tt.line)...)
+		if !strings.Contains(says, tt.says) {
+			t.Errorf("anet-hub %s says %q, want %q in it", tt.line, says, tt.says)
+		}
+		if strings.Contains(out+says, token) {
+			t.Errorf("anet-hub %s repeats the token:\n%s%s", tt.line, out, says)
+		}
+	}
+	var problem struct {
+		Code string
+		Exit int
+	}
+	if o.read(&problem, 1, "invite", "show", "aaaaaaaa"); problem.Code != "invite_unknown" || problem.Exit != 1 {
+		t.Errorf("as JSON: %+v", problem)
+	}
+}
+
+// An operator who mistypes the folder makes no hub, and is told so.
+func TestNoHubIsMade(t *testing.T) {
+	o := &operator{t: t}
+	dir := filepath.Join(t.TempDir(), "hbu")
+	if _, says := o.wants(1, "invite", "list", "--data-dir", dir); !strings.Contains(says, "no hub is running on") {
+		t.Errorf("it says %s", says)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the folder: %v", err)
+	}
+}
