@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/anet-hub/anet/e2e/stage"
+	"github.com/anet-hub/anet/hub/app"
 	"github.com/anet-hub/anet/shared/testkit/need"
 )
 
@@ -24,12 +25,31 @@ import (
 //	json VAR path.to.0.member   reads a value out of the last stdout
 //	until PATTERN program args  repeats a command until its stdout matches
 func TestCommands(t *testing.T) {
-	bin := filepath.Dir(stage.Binary(t, "anet"))
 	stage.Binary(t, "text-service")
+	play(t, "testdata/cli", func(env *testscript.Env) { env.Setenv("HUB", discreetHub(t).URL) })
+}
+
+// TestHubCommands plays the scripts of testdata/hub: anet-hub as its operator
+// types it, beside a hub that takes in by invite only.
+func TestHubCommands(t *testing.T) {
+	stage.Binary(t, "anet-hub")
+	play(t, "testdata/hub", func(env *testscript.Env) {
+		hub := stage.HubInside(t, func(c *app.Config) { c.InviteRequired = true })
+		env.Setenv("HUB", hub.URL)
+		env.Setenv(app.EnvDatabaseURL, hub.Database)
+	})
+}
+
+// play gives each script a hub of its own.
+func play(t *testing.T, dir string, hub func(*testscript.Env)) {
+	bin := filepath.Dir(stage.Binary(t, "anet"))
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/cli",
+		Dir:                 dir,
 		RequireExplicitExec: true,
-		Setup:               func(env *testscript.Env) error { return setUp(t, env, bin) },
+		Setup: func(env *testscript.Env) error {
+			hub(env)
+			return setUp(t, env, bin)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"json": readJSON, "until": until,
 		},
@@ -38,7 +58,6 @@ func TestCommands(t *testing.T) {
 
 func setUp(t *testing.T, env *testscript.Env, bin string) error {
 	env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
-	env.Setenv("HUB", discreetHub(t).URL)
 	env.Setenv("SOCKETS", need.SocketDir(t))
 	env.Setenv("ANET_DATA_DIR", filepath.Join(env.WorkDir, "node"))
 	env.Defer(func() { stopNodes(t, env.WorkDir) })

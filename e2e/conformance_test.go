@@ -15,7 +15,7 @@ const checklist = 68
 var (
 	ruleRow   = regexp.MustCompile(`^\| (\d+) \| .+ \| (.+) \|$`)
 	proofName = regexp.MustCompile("`([a-z0-9/]+)\\.(Test[A-Za-z0-9_]+)`")
-	toCome    = regexp.MustCompile(`to come with (the )?(payment|invites|reviews|approval queue|federation|direct transport)`)
+	toCome    = regexp.MustCompile(`to come with (the )?(payment|reviews|approval queue|federation|direct transport)`)
 )
 
 // The page that says what is proven names tests that exist, and leaves nothing

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anet-hub/anet/e2e/stage"
+	"github.com/anet-hub/anet/hub/app"
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -96,8 +97,8 @@ func dropDatabase(t *testing.T, url string) {
 }
 
 func TestInviteStaysSecret(t *testing.T) {
-	const invite = "anetinv_mfrggzdfmztwq2lknnwg23tpobyxe43u"
-	hub := stage.HubInside(t)
+	hub := stage.HubInside(t, func(c *app.Config) { c.InviteRequired = true })
+	id, invite := stage.Invite(t, hub, "--uses", "2", "--reason", "for this story")
 	node := stage.NewNode(t, stage.NodeConfig{Name: "node"})
 	file := stage.Write(t, filepath.Join(stage.Dir(t), "invite"), invite+"\n")
 
@@ -143,6 +144,30 @@ func TestInviteStaysSecret(t *testing.T) {
 		clean(t, "its status", node.Run("status", "--json").String(), invite)
 		node.OK("down")
 		noFolderHolds(t, node.Dir, invite)
+	})
+	t.Run("not told by a hub that refuses it", func(t *testing.T) {
+		late := stage.NewAgent(t, &hub.Hub)
+		body := late.Registration("x")
+		body.Invite = invite
+		answer := late.Do(wire.ActionRegister, "/register", body)
+		if answer.Code() != "403 invite_used_up" {
+			t.Errorf("a third use: %s", answer)
+		}
+		clean(t, "the refusal", answer.String(), invite)
+		third := stage.NewNode(t, stage.NodeConfig{Name: "third"})
+		out := third.Run("join", hub.URL, "--token-file", file, "--json")
+		if out.Code != 4 {
+			t.Errorf("joining with it: %s", out)
+		}
+		clean(t, "what the node says", out.String(), invite)
+		noFolderHolds(t, third.Dir, invite)
+	})
+	t.Run("not shown to its operator again", func(t *testing.T) {
+		for _, args := range [][]string{{"invite", "list"}, {"invite", "show", id, "--json"}, {"audit", "--json"}, {"invite", "revoke", id, "--yes", "--log-level", "debug"}} {
+			clean(t, fmt.Sprint("anet-hub ", args), hub.Operate(t, args...).String(), invite)
+		}
+		clean(t, "the refused word", hub.Operate(t, "invite", "show", invite).String(), invite)
+		clean(t, "the metrics", hub.Get(t, "/metrics").String(), invite)
 	})
 	clean(t, "the hub's log", hub.Log.String(), invite)
 }

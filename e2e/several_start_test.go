@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,8 +30,10 @@ func TestFourHubsStartOnAnEmptyDatabase(t *testing.T) {
 	for _, h := range hubs {
 		steps += strings.Count(h.Log(), "migrated the database")
 	}
-	if steps != int(migrations.Latest()) {
-		t.Errorf("%d steps were applied, want each of %d once", steps, migrations.Latest())
+	files, err := filepath.Glob("../migrations/[0-9]*.sql")
+	stage.Must(t, err)
+	if steps != len(files) {
+		t.Errorf("%d steps were applied, want each of %d once", steps, len(files))
 	}
 }
 

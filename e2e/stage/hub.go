@@ -141,6 +141,22 @@ func (h *HubProcess) Operate(t testing.TB, args ...string) Output {
 	return Run(t, Patience, c)
 }
 
+// Operator runs operator commands of a hub.
+type Operator interface {
+	Operate(t testing.TB, args ...string) Output
+}
+
+// Invite makes an invite and gives its id and token.
+func Invite(t testing.TB, hub Operator, args ...string) (id, token string) {
+	t.Helper()
+	out := hub.Operate(t, append([]string{"invite", "create", "--json"}, args...)...)
+	var made struct{ ID, Token string }
+	if err := json.Unmarshal([]byte(out.Out), &made); err != nil || made.Token == "" {
+		t.Fatalf("no invite was made: %v %s", err, out)
+	}
+	return made.ID, made.Token
+}
+
 // Postmaster is the process id of the private database, 0 when there is none.
 func (h *HubProcess) Postmaster() int { return postmaster(h.Config.DataDir) }
 

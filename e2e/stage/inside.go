@@ -17,8 +17,9 @@ import (
 // moment, for stories that kill nothing.
 type InnerHub struct {
 	Hub
-	Log  *Words
-	stop func() error
+	Log      *Words
+	Database string // URL
+	stop     func() error
 }
 
 // HubInside starts one.
@@ -29,7 +30,7 @@ func HubInside(t testing.TB, change ...func(*app.Config)) *InnerHub {
 	for _, f := range change {
 		f(&cfg)
 	}
-	h := &InnerHub{Log: &Words{}}
+	h := &InnerHub{Log: &Words{}, Database: cfg.DatabaseURL}
 	log, err := cfg.Logger(h.Log)
 	Must(t, err)
 	h.run(t, cfg, log)
@@ -57,6 +58,14 @@ func (h *InnerHub) run(t testing.TB, cfg app.Config, log *slog.Logger) {
 
 // Stop stops it gracefully.
 func (h *InnerHub) Stop() error { return h.stop() }
+
+// Operate runs an operator command beside the hub.
+func (h *InnerHub) Operate(t testing.TB, args ...string) Output {
+	t.Helper()
+	return Run(t, Patience, Command{
+		Name: "anet-hub", Path: Binary(t, "anet-hub"), Args: args, Env: []string{app.EnvDatabaseURL + "=" + h.Database},
+	})
+}
 
 // Words collects what a logger of the test process writes.
 type Words struct {
