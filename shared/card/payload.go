@@ -95,8 +95,15 @@ func (f field) isDefault(v any) bool {
 	}
 }
 
-// stripped is the primary payload of a card without its signatures.
-func stripped(card map[string]any) ([]byte, error) { return canonical(agentCard.strip(card)) }
+// stripped is the primary payload of a card that was parsed, without its
+// signatures.
+func stripped(card map[string]any) ([]byte, error) {
+	b, err := json.Marshal(agentCard.strip(card))
+	if err != nil {
+		return nil, err
+	}
+	return codec.Canonicalize(b)
+}
 
 func canonical(v any) ([]byte, error) {
 	b, err := json.Marshal(v)

@@ -79,14 +79,15 @@ func parse(raw []byte) (tree map[string]any, canon []byte, err error) {
 	if len(raw) > MaxBytes {
 		return nil, nil, Refuse(CardTooLarge, "the card has more than %d bytes", MaxBytes)
 	}
-	if canon, err = codec.CanonicalJSON(raw); err != nil {
+	canon, twins, err := codec.CanonicalDistinct(raw)
+	if err != nil {
 		return nil, nil, Refuse(MalformedJSON, "the card is no strict JSON").Because(err)
 	}
 	if canon[0] != '{' {
 		return nil, nil, Refuse(MalformedJSON, "the card is no JSON object")
 	}
-	if err := codec.CheckNames(canon); err != nil {
-		return nil, nil, Refuse(InvalidCard, "two names of one object differ in case only").Because(err)
+	if twins != nil {
+		return nil, nil, Refuse(InvalidCard, "two names of one object differ in case only").Because(twins)
 	}
 	if err := json.Unmarshal(canon, &tree); err != nil {
 		return nil, nil, Refuse(MalformedJSON, "the card is no strict JSON").Because(err)

@@ -145,6 +145,28 @@ func TestCanonicalJSONKeepsTwins(t *testing.T) {
 	}
 }
 
+// One walk says what two say, and what is no I-JSON before what has twins.
+func TestCanonicalDistinct(t *testing.T) {
+	for _, tt := range []struct {
+		in             string
+		canon          string
+		twins, refused bool
+	}{
+		{`{"b":1.0,"a":{"x":1,"y":2}}`, `{"a":{"x":1,"y":2},"b":1}`, false, false},
+		{`{"b":1,"B":2}`, `{"B":2,"b":1}`, true, false},
+		{`{"a":[{"k":1,"\u212a":2}],"b":1}`, `{"a":[{"k":1,"K":2}],"b":1}`, true, false},
+		{`{"b":1,"B":2,"b":3}`, "", false, true},
+		{`{"x":{"b":1,"B":2},"y":1e400}`, "", false, true},
+		{`{"x":{"b":1,"B":2},"y":"\ufffe"}`, "", false, true},
+		{`{"b":1,"B":2`, "", false, true},
+	} {
+		canon, twins, err := CanonicalDistinct([]byte(tt.in))
+		if string(canon) != tt.canon || (twins != nil) != tt.twins || (err != nil) != tt.refused {
+			t.Errorf("CanonicalDistinct(%s) = %s, %v, %v", tt.in, canon, twins, err)
+		}
+	}
+}
+
 func TestDecoderWithin(t *testing.T) {
 	d := NewDecoder(MaxElements).Within(4)
 	for _, tt := range []struct {

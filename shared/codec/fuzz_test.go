@@ -40,8 +40,15 @@ func FuzzCanonicalJSON(f *testing.F) {
 	f.Add([]byte(`{"a":[1e-400,-0,"\u00e9"],"A":null}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		once, err := CanonicalJSON(raw)
+		canon, twins, err2 := CanonicalDistinct(raw)
+		if (err == nil) != (err2 == nil) || !bytes.Equal(once, canon) {
+			t.Fatalf("CanonicalJSON(%s) = %s, %v, CanonicalDistinct says %s, %v", raw, once, err, canon, err2)
+		}
 		if err != nil {
 			return
+		}
+		if alone := CheckNames(once); (twins == nil) != (alone == nil) {
+			t.Fatalf("CheckNames(%s) = %v, CanonicalDistinct says %v", once, alone, twins)
 		}
 		twice, err := CanonicalJSON(once)
 		if err != nil || !bytes.Equal(once, twice) {

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
@@ -58,6 +59,22 @@ func CanonicalJSON(data []byte) ([]byte, error) {
 	if err := CheckIJSON(data); err != nil {
 		return nil, err
 	}
+	return Canonicalize(data)
+}
+
+// CanonicalDistinct is CanonicalJSON with, as twins, what CheckNames says, which
+// here takes no walk of its own.
+func CanonicalDistinct(data []byte) (canon []byte, twins, err error) {
+	w := &walker{ijson: true, twins: true}
+	if err := walkJSON(data, w); err != nil {
+		return nil, nil, err
+	}
+	canon, err = Canonicalize(data)
+	return canon, w.twin, err
+}
+
+// Canonicalize is CanonicalJSON of what was made from I-JSON that was checked.
+func Canonicalize(data []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(data))
 	if err := v.Canonicalize(checkedNames); err != nil {
 		return nil, fmt.Errorf("canonical JSON: %w", err)
@@ -76,7 +93,8 @@ func CheckNames(data []byte) error { return walkJSON(data, &walker{twins: true})
 
 type walker struct {
 	ijson, twins bool
-	names        [][]string // of the open objects; folded to find twins
+	names        [][]string // of the open objects
+	twin         error      // the first twins of what is checked for I-JSON as well
 }
 
 func walkJSON(data []byte, w *walker) error {
@@ -115,11 +133,31 @@ func (w *walker) token(d *jsontext.Decoder, t jsontext.Token) error {
 		w.names = append(w.names, nil)
 	case '}':
 		last := len(w.names) - 1
-		err := distinct(w.names[last])
+		names := w.names[last]
 		w.names = w.names[:last]
-		return err
+		return w.object(names)
 	}
 	return nil
+}
+
+// object checks the names of an object. What is no I-JSON is told before twins.
+func (w *walker) object(names []string) error {
+	if w.ijson {
+		if err := distinct(names); err != nil {
+			return err
+		}
+	}
+	if !w.twins {
+		return nil
+	}
+	for i, s := range names {
+		names[i] = strings.Map(fold, s)
+	}
+	err := distinct(names)
+	if w.ijson {
+		w.twin, err = cmp.Or(w.twin, err), nil
+	}
+	return err
 }
 
 func (w *walker) number(s string) error {
@@ -146,9 +184,6 @@ func (w *walker) str(d *jsontext.Decoder, t jsontext.Token) error {
 	}
 	if isValue {
 		return nil
-	}
-	if w.twins {
-		s = strings.Map(fold, s)
 	}
 	last := len(w.names) - 1
 	w.names[last] = append(w.names[last], s)
