@@ -1,6 +1,21 @@
 -- The schema that all migrations together make, to read and to review.
 -- Written by "make golden"; never applied.
 
+CREATE TABLE acme_cache (
+    name text COLLATE "C" NOT NULL,
+    data bytea NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT acme_cache_pk PRIMARY KEY (name)
+);
+
+CREATE TABLE acme_turn (
+    one boolean DEFAULT true NOT NULL,
+    who text NOT NULL,
+    until timestamp with time zone NOT NULL,
+    CONSTRAINT acme_turn_one_ck CHECK (one),
+    CONSTRAINT acme_turn_pk PRIMARY KEY (one)
+);
+
 CREATE TABLE agent (
     aid text COLLATE "C" NOT NULL,
     name text NOT NULL,

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"runtime"
@@ -27,21 +26,21 @@ type App struct {
 	log  *slog.Logger
 	data *Database
 	hub  *hub
-	ln   net.Listener
-	srv  *http.Server
+	at   *faces
+	run  []func() error
 }
 
-// New binds the listening address, opens the database (starting a private one
+// New binds the listening addresses, opens the database (starting a private one
 // where none is configured), brings its schema up to date, and finds or makes
 // the hub's identity. Nothing is served before Run.
 func New(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.Registry) (*App, error) {
-	ln, err := cfg.listen()
+	at, err := cfg.listen()
 	if err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log, ln: ln}
+	a := &App{cfg: cfg, log: log, at: at}
 	if err := a.build(ctx, reg); err != nil {
-		return nil, errors.Join(err, ln.Close(), a.data.Close(ctx))
+		return nil, errors.Join(err, at.close(), a.data.Close(ctx))
 	}
 	return a, nil
 }
@@ -61,25 +60,12 @@ func (a *App) build(ctx context.Context, reg *prometheus.Registry) (err error) {
 	if err != nil {
 		return err
 	}
-	a.srv = server(a.hub.api, a.log)
+	a.run = a.at.show(a.hub, a.log)
 	return nil
 }
 
-// server has limits that end slow headers and idle connections, and none that
-// would end a long poll: bodies and answers get their deadlines where they are
-// read and written.
-func server(h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
-}
-
 // Addr is the address it listens on.
-func (a *App) Addr() string { return a.ln.Addr().String() }
+func (a *App) Addr() string { return a.at.api.Addr().String() }
 
 // AID is the hub's own id.
 func (a *App) AID() string { return a.hub.key.Current().AID() }
@@ -95,7 +81,9 @@ func (a *App) Run(ctx context.Context) error {
 	for _, run := range a.hub.loops {
 		g.Go(func() error { return run(gctx) })
 	}
-	g.Go(func() error { return a.serve() })
+	for _, face := range a.run {
+		g.Go(func() error { return a.serve(face) })
+	}
 	select {
 	case <-ctx.Done():
 	case <-gctx.Done():
@@ -105,8 +93,8 @@ func (a *App) Run(ctx context.Context) error {
 	return err
 }
 
-func (a *App) serve() error {
-	if err := a.srv.Serve(a.ln); !errors.Is(err, http.ErrServerClosed) {
+func (a *App) serve(face func() error) error {
+	if err := face(); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
@@ -117,17 +105,8 @@ func (a *App) serve() error {
 func (a *App) stop(ctx context.Context, stopLoops func(), g *errgroup.Group) error {
 	a.hub.endPolls()
 	parts := []part{
-		{"requests", requestsBy, a.hangUp},
+		{"requests", requestsBy, a.at.hangUp},
 		{"loops", loopsBy, func(context.Context) error { stopLoops(); return g.Wait() }},
 	}
 	return stop(ctx, append(parts, a.data.parts()...)...)
-}
-
-// hangUp lets requests come to their end, and cuts off those that do not.
-func (a *App) hangUp(ctx context.Context) error {
-	err := a.srv.Shutdown(ctx)
-	if err != nil {
-		err = errors.Join(fmt.Errorf("requests were cut off: %w", err), a.srv.Close())
-	}
-	return err
 }

@@ -32,6 +32,9 @@ var elsewhere = map[string]string{
 	"404 hub_identity_missing":  "at the start",
 	"409 hub_identity_changed":  "to an operator who rotates the key",
 	"400 capability_id_invalid": "to nodes",
+	"404 acme_unknown":          "to autocert",
+	"400 https_required":        "at port 80, which has no API",
+	"404 challenge_unknown":     "at port 80, which has no API",
 
 	"404 no_hub_here":       "to operators",
 	"404 invite_unknown":    "to operators",

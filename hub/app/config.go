@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
+	"golang.org/x/crypto/acme/autocert"
 
 	"github.com/anet-hub/anet/hub/internal/httpapi"
 	"github.com/anet-hub/anet/shared/wire"
@@ -22,9 +23,15 @@ const EnvDatabaseURL = "ANET_HUB_DATABASE_URL"
 // Config is everything an operator can set. Zero values of the limits are not
 // meaningful; start from Defaults.
 type Config struct {
-	Listen    string
+	Listen    string // unix:PATH is a socket
 	DataDir   string
 	PublicURL string
+
+	Domains       []string // names to obtain certificates for; none: plain HTTP
+	ListenHTTP    string   // beside TLS, for challenges and redirects; "off" for none
+	ACMEEmail     string
+	ACMEDirectory string
+	ACMECAFile    string // roots to trust at the directory
 
 	DatabaseURL        string // empty: a private PostgreSQL in DataDir
 	DatabaseURLFile    string
@@ -61,7 +68,8 @@ type Config struct {
 func Defaults() Config {
 	return Config{
 		Listen: "127.0.0.1:8088", DataDir: defaultDataDir(), DatabaseConns: 16,
-		Envelope: wire.MaxEnvelopeBytes, SendRate: 20, SendBurst: 200,
+		ACMEDirectory: autocert.DefaultACMEDirectory,
+		Envelope:      wire.MaxEnvelopeBytes, SendRate: 20, SendBurst: 200,
 		MailMessages: 5000, MailBytes: 1 << 30, MailTotal: 64 << 30, MailTTL: wire.MailLifetime, PollBudget: 48 << 20,
 		RegisterRate: 10, RegisterBurst: 20,
 		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"}, ProxyHeader: "X-Real-IP",
@@ -98,8 +106,13 @@ func (c *Config) DatabaseFlags(fs *pflag.FlagSet) {
 // ServeFlags adds the flags of serve.
 func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	c.DatabaseFlags(fs)
-	fs.StringVar(&c.Listen, "listen", c.Listen, "address to serve on")
-	fs.StringVar(&c.PublicURL, "public-url", "", "this hub's address as others see it (from each request where empty)")
+	fs.StringVar(&c.Listen, "listen", c.Listen, "address to serve on, or unix:PATH for a proxy (with --domain :443 unless given)")
+	fs.StringVar(&c.PublicURL, "public-url", "", "this hub's address as others see it (https:// and the first --domain, else from each request)")
+	fs.StringSliceVar(&c.Domains, "domain", nil, "serve TLS under this name, with a certificate obtained by ACME (repeatable)")
+	fs.StringVar(&c.ListenHTTP, "listen-http", "", "with --domain: address for challenges and redirects to HTTPS, or off (:80 unless given)")
+	fs.StringVar(&c.ACMEEmail, "acme-email", "", "where the certificate authority may write to")
+	fs.StringVar(&c.ACMEDirectory, "acme-directory", c.ACMEDirectory, "the authority's directory")
+	fs.StringVar(&c.ACMECAFile, "acme-ca-file", "", "file with root certificates (PEM) to trust at the directory, beside the system's")
 	fs.IntVar(&c.DatabaseConns, "database-conns", c.DatabaseConns, "connections to the database at most")
 	fs.Var(&c.Envelope, "relay-max-envelope", "largest envelope")
 	fs.Float64Var(&c.SendRate, "relay-send-rate", c.SendRate, "sends a second for each sender")
@@ -198,6 +211,9 @@ func (c *Config) Complete(fs *pflag.FlagSet, getenv func(string) string) error {
 		return err
 	}
 	if err := c.databaseURLs(getenv); err != nil {
+		return err
+	}
+	if err := c.completeTLS(fs.Changed); err != nil {
 		return err
 	}
 	return c.check()

@@ -3,12 +3,15 @@ package app
 import (
 	"context"
 	"log/slog"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/budget"
+	"github.com/anet-hub/anet/hub/internal/certs"
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/httpapi"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
@@ -35,7 +38,18 @@ type hub struct {
 	key   *hubkey.Keeper
 	loops []func(context.Context) error
 
-	board *wake.Board
+	board  *wake.Board
+	keeper *certs.Keeper // nil where a proxy does TLS
+	public *url.URL
+}
+
+// secureHost is where HTTPS is served under the name of a request that came
+// without: a name that is not this hub's is answered with one that is.
+func (h *hub) secureHost(name string) string {
+	if slices.Contains(h.keeper.Names, name) && h.public.Port() == "" {
+		return name
+	}
+	return h.public.Host
 }
 
 // endPolls answers the polls that wait: nothing new is coming from here.
@@ -72,7 +86,11 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate_agent", now),
 		P2PPeers:  cfg.P2PPeers,
 	}
-	registerMetrics(reg, pool, memory)
+	keeper, err := newKeeper(cfg, postgres.NewCerts(pool, now), log)
+	if err != nil {
+		return nil, err
+	}
+	registerMetrics(reg, pool, memory, keeper)
 	api := httpapi.New(httpapi.Deps{
 		Signers: agents, Key: key, Replays: histories, Budget: memory,
 		Checks: []httpapi.Check{
@@ -84,12 +102,17 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		Proxies: proxies, PublicURL: cfg.PublicURL, Version: version.String(),
 		Log: log, Metrics: reg, Gather: reg, Now: now,
 	}, listed, &httpapi.Mail{Relay: rules}, &httpapi.Pages{Directory: listed})
-	return &hub{api: api, key: key, board: board,
-		loops: []func(context.Context) error{key.Run, schema.Run, proofs.Run, life.Run, listen(board, bus), rules.Run}}, nil
+	h := &hub{api: api, key: key, board: board, keeper: keeper,
+		loops: []func(context.Context) error{key.Run, schema.Run, proofs.Run, life.Run, listening(board, bus), rules.Run}}
+	if keeper != nil {
+		h.loops = append(h.loops, keeper.Run)
+	}
+	h.public, err = url.Parse(cfg.PublicURL)
+	return h, err
 }
 
-// listen runs the board and hangs up its connection afterwards.
-func listen(board *wake.Board, bus *postgres.Bus) func(context.Context) error {
+// listening runs the board and hangs up its connection afterwards.
+func listening(board *wake.Board, bus *postgres.Bus) func(context.Context) error {
 	return func(ctx context.Context) error {
 		defer bus.Close()
 		return board.Run(ctx)

@@ -5,12 +5,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/anet-hub/anet/hub/internal/budget"
+	"github.com/anet-hub/anet/hub/internal/certs"
 	"github.com/anet-hub/anet/shared/version"
 )
 
 // registerMetrics adds what belongs to no package of rules: the pool of
-// connections, the memory budget, the build.
-func registerMetrics(reg prometheus.Registerer, pool *pgxpool.Pool, memory *budget.Budget) {
+// connections, the memory budget, the certificates, the build.
+func registerMetrics(reg prometheus.Registerer, pool *pgxpool.Pool, memory *budget.Budget, keeper *certs.Keeper) {
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "anet_hub_" + name, Help: help}, value)
 	}
@@ -24,4 +25,8 @@ func registerMetrics(reg prometheus.Registerer, pool *pgxpool.Pool, memory *budg
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "anet_hub_database_waits_total", Help: "Requests that waited for a connection."},
 			func() float64 { return float64(pool.Stat().EmptyAcquireCount()) }),
 	)
+	if keeper != nil {
+		reg.MustRegister(gauge("certificate_expiry_timestamp_seconds", "When the first of the certificates ends; 0 while one is missing.",
+			func() float64 { return float64(max(keeper.Expiry().Unix(), 0)) }))
+	}
 }
