@@ -37,6 +37,7 @@ CREATE TABLE agent (
     body_hash bytea,
     body_until timestamp with time zone,
     answered bytea,
+    shown boolean DEFAULT true NOT NULL,
     CONSTRAINT agent_pk PRIMARY KEY (aid),
     CONSTRAINT agent_visibility_ck CHECK ((visibility = ANY (ARRAY['hub-local'::text, 'federated'::text, 'public'::text])))
 );
@@ -88,6 +89,7 @@ CREATE TABLE agent_keyset (
 CREATE TABLE agent_seen (
     aid text COLLATE "C" NOT NULL,
     last_seen timestamp with time zone,
+    away boolean DEFAULT false NOT NULL,
     CONSTRAINT agent_seen_pk PRIMARY KEY (aid)
 ) WITH (fillfactor=70);
 
@@ -110,6 +112,21 @@ CREATE TABLE directory_count (
     CONSTRAINT directory_count_pk PRIMARY KEY (name, shard)
 ) WITH (fillfactor=30);
 
+CREATE TABLE directory_tour (
+    one boolean DEFAULT true NOT NULL,
+    began_at timestamp with time zone NOT NULL,
+    after text COLLATE "C" NOT NULL,
+    CONSTRAINT directory_tour_one_ck CHECK (one),
+    CONSTRAINT directory_tour_pk PRIMARY KEY (one)
+);
+
+CREATE TABLE hub_absence (
+    began_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    CONSTRAINT hub_absence_order_ck CHECK ((began_at < ended_at)),
+    CONSTRAINT hub_absence_pk PRIMARY KEY (ended_at)
+);
+
 CREATE TABLE hub_identity (
     id boolean DEFAULT true NOT NULL,
     version bigint NOT NULL,
@@ -118,6 +135,13 @@ CREATE TABLE hub_identity (
     changed_at timestamp with time zone NOT NULL,
     CONSTRAINT hub_identity_pkey PRIMARY KEY (id),
     CONSTRAINT hub_identity_single CHECK (id)
+);
+
+CREATE TABLE hub_presence (
+    one boolean DEFAULT true NOT NULL,
+    beat_at timestamp with time zone NOT NULL,
+    CONSTRAINT hub_presence_one_ck CHECK (one),
+    CONSTRAINT hub_presence_pk PRIMARY KEY (one)
 );
 
 CREATE TABLE invite (

@@ -223,6 +223,8 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		{"a rate nobody can keep to", "relay-send-rate", "0", "--relay-send-rate"},
 		{"a rate that is no number", "relay-send-rate", "NaN", "--relay-send-rate"},
 		{"another rate that is none", "register-rate", "NaN", "--register-rate"},
+		{"an agent hidden before it is quiet", "hidden-after", "59m", "--hidden-after"},
+		{"times that are none", "quiet-after", "0s", "--quiet-after"},
 		{"an address without its scheme", "public-url", "hub.example.org", "--public-url"},
 		{"an address of another kind", "public-url", "ftp://hub.example.org", "--public-url"},
 		{"an address with a question", "public-url", "https://hub.example.org/?a=b", "--public-url"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -18,6 +19,8 @@ func (c *Config) check() error {
 		return errors.New("--register-rate has to be above 0 and --register-burst at least 1")
 	case c.MailMessages < 1 || c.MailTTL <= 0:
 		return errors.New("--relay-mailbox-messages has to be at least 1 and --relay-ttl above 0")
+	case c.QuietAfter < time.Second || c.HiddenAfter < c.QuietAfter || c.HiddenAfter > maxAge:
+		return errors.New("--quiet-after has to be at least 1s, and --hidden-after that or more, up to ten years")
 	case !isAddress(c.PublicURL):
 		return errors.New("--public-url has to be an address such as https://hub.example.org")
 	case c.DatabaseConns < 1:
@@ -30,6 +33,9 @@ func (c *Config) check() error {
 	_, err := c.proxies()
 	return err
 }
+
+// maxAge keeps times that are counted back from now within what a database takes.
+const maxAge = 10 * 365 * 24 * time.Hour
 
 // isAddress reports whether nodes can put the URL into their cards, or there is
 // none: what it cannot be would fail at every node, one by one.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/crypto/acme/autocert"
 
+	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/httpapi"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -49,6 +50,9 @@ type Config struct {
 	MailTTL      time.Duration
 	PollBudget   Bytes
 
+	QuietAfter  time.Duration // without a poll an agent is quiet
+	HiddenAfter time.Duration // without a poll lists leave an agent out
+
 	InviteRequired bool // AIDs that are not registered need an invite
 
 	RegisterRate  float64 // new identities per minute and address
@@ -71,6 +75,7 @@ func Defaults() Config {
 		ACMEDirectory: autocert.DefaultACMEDirectory,
 		Envelope:      wire.MaxEnvelopeBytes, SendRate: 20, SendBurst: 200,
 		MailMessages: 5000, MailBytes: 1 << 30, MailTotal: 64 << 30, MailTTL: wire.MailLifetime, PollBudget: 48 << 20,
+		QuietAfter: directory.UsualAges.Quiet, HiddenAfter: directory.UsualAges.Hidden,
 		RegisterRate: 10, RegisterBurst: 20,
 		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"}, ProxyHeader: "X-Real-IP",
 		LogLevel: "info", LogFormat: "json",
@@ -124,6 +129,8 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.Var(&c.PollBudget, "relay-poll-budget", "bytes of messages in one answer")
 	fs.Float64Var(&c.RegisterRate, "register-rate", c.RegisterRate, "new identities a minute from one address")
 	fs.IntVar(&c.RegisterBurst, "register-burst", c.RegisterBurst, "new identities at once from one address")
+	fs.DurationVar(&c.QuietAfter, "quiet-after", c.QuietAfter, "how long without a poll until an agent is shown as quiet")
+	fs.DurationVar(&c.HiddenAfter, "hidden-after", c.HiddenAfter, "how long without a poll, while the hub was up, until lists leave an agent out")
 	fs.BoolVar(&c.InviteRequired, "invite-required", false, "take in by invite only (see anet-hub invite); who is in needs none")
 	fs.Var(&c.Memory, "memory-budget", "bytes of request bodies and answers in flight")
 	fs.StringSliceVar(&c.TrustedProxies, "trusted-proxy", c.TrustedProxies, "address ranges of proxies, whose word on a client's address is taken (repeatable)")

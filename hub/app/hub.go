@@ -69,7 +69,13 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 	histories := identity.NewCache(historyCache)
 	agents := postgres.NewDirectory(pool, proofs)
 	mail := postgres.NewRelay(pool, proofs)
-	life := liveness.New(agents, log)
+	presence := liveness.NewPresence(agents, cfg.ages(), now, log)
+	if err := presence.Beat(ctx); err != nil {
+		return nil, err
+	}
+	counts := liveness.NewCounts(reg)
+	life := liveness.New(agents, presence, counts, log)
+	sweeper := liveness.NewSweeper(agents, presence, counts, now, log)
 	bus := postgres.NewBus(data.DB.Direct, pool)
 	board := wake.NewBoard(mail, bus, log)
 	memory := budget.New(int64(cfg.Memory))
@@ -103,7 +109,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		Log: log, Metrics: reg, Gather: reg, Now: now,
 	}, listed, &httpapi.Mail{Relay: rules}, &httpapi.Pages{Directory: listed})
 	h := &hub{api: api, key: key, board: board, keeper: keeper,
-		loops: []func(context.Context) error{key.Run, schema.Run, proofs.Run, life.Run, listening(board, bus), rules.Run}}
+		loops: []func(context.Context) error{key.Run, schema.Run, proofs.Run, presence.Run, life.Run, sweeper.Run, listening(board, bus), rules.Run}}
 	if keeper != nil {
 		h.loops = append(h.loops, keeper.Run)
 	}
@@ -123,5 +129,10 @@ func (c *Config) mailLimits() relay.Limits {
 	return relay.Limits{
 		Envelope: int64(c.Envelope), Messages: c.MailMessages, Bytes: int64(c.MailBytes),
 		Total: int64(c.MailTotal), PollBudget: int64(c.PollBudget), TTL: c.MailTTL,
+		QuietAfter: c.QuietAfter,
 	}
+}
+
+func (c *Config) ages() directory.Ages {
+	return directory.Ages{Quiet: c.QuietAfter, Hidden: c.HiddenAfter}
 }

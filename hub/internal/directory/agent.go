@@ -20,6 +20,7 @@ type Agent struct {
 	RegisteredAt time.Time // of the first registration since the AID was last away
 	Rating       Rating
 	Suspended    bool // by the hub's operator: in no list, whatever it offers
+	Away         bool // not heard of for so long that lists leave it out
 }
 
 // CardFacts is what the directory reads in the admitted network card. The zero
@@ -77,6 +78,12 @@ func (a Agent) IsSkill(id string) bool { return slices.Contains(a.Card.Skills, i
 func (a Agent) Listed() bool {
 	return !a.Suspended && a.offers()
 }
+
+// Shown reports whether lists may show the agent at all.
+func (a Agent) Shown() bool { return !a.Suspended && !a.Away }
+
+// InLists reports whether lists of everybody show the agent.
+func (a Agent) InLists() bool { return a.Listed() && a.Shown() }
 
 func (a Agent) offers() bool {
 	return len(a.Tags) > 0 || len(a.Card.Skills) > 0 || !a.Profile.IsZero()

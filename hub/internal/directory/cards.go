@@ -66,13 +66,15 @@ type CardStep struct {
 type CardPage struct {
 	Rows []CardRow
 	Next string
+
+	Horizon Horizon // for the signs of life of its rows
 }
 
 // ListCards answers with the cards behind a cursor, which is the last AID in
 // base64url as on other hubs.
 func (d *Directory) ListCards(ctx context.Context, q CardQuestion, limit int, cursor string) (CardPage, error) {
 	now := d.now()
-	w := cardWalk{limit: limit, now: now, budget: newBudget(now, d.now)}
+	w := cardWalk{limit: limit, horizon: d.life.Horizon(now), budget: newBudget(now, d.now)}
 	if cursor != "" {
 		aid, err := codec.DecodeB64u(cursor)
 		if err != nil || !identity.ValidAID(string(aid)) {
@@ -94,19 +96,19 @@ func (d *Directory) ListCards(ctx context.Context, q CardQuestion, limit int, cu
 }
 
 type cardWalk struct {
-	limit  int
-	now    time.Time
-	budget budget
-	after  string
-	rows   []CardRow
-	bytes  int
-	end    bool
+	limit   int
+	horizon Horizon
+	budget  budget
+	after   string
+	rows    []CardRow
+	bytes   int
+	end     bool
 }
 
 // take adds the rows of a step and reports whether the page is complete.
 func (w *cardWalk) take(st CardStep, end bool, began time.Time) bool {
 	for _, r := range st.Rows {
-		if r.Card != nil && r.Life.Browsable(w.now) {
+		if r.Card != nil && r.Life.Browsable(w.horizon) {
 			if len(w.rows) > 0 && (len(w.rows) == w.limit || w.bytes+len(r.Card) > MaxPageBytes) {
 				return true
 			}
@@ -121,7 +123,7 @@ func (w *cardWalk) take(st CardStep, end bool, began time.Time) bool {
 }
 
 func (w *cardWalk) page() CardPage {
-	p := CardPage{Rows: w.rows}
+	p := CardPage{Rows: w.rows, Horizon: w.horizon}
 	if !w.end {
 		p.Next = codec.EncodeB64u([]byte(w.after))
 	}

@@ -25,10 +25,15 @@ func New(store Store, life Lives, door admission.Door, replay func([]byte) (*ide
 	return &Directory{store: store, life: life, door: door, replay: replay, now: now}
 }
 
-// Lives notes signs of life.
+// Lives notes signs of life, and judges by them.
 type Lives interface {
 	Seen(aid string, at time.Time)
 	Forget(aid string)
+
+	// Ages are what this hub is set to; Horizon is what they come down to, with
+	// what the hub itself was away taken into account.
+	Ages() Ages
+	Horizon(now time.Time) Horizon
 }
 
 // Store keeps the directory. Methods that take a Proof use it up in the

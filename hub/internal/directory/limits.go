@@ -18,4 +18,6 @@ func (d *Directory) Tell(l *wire.Limits) {
 	l.Questions = wire.QuestionLimits{Terms: capability.MaxTerms, Text: maxText}
 	l.Pages["agents"] = wire.PageLimit{Default: MaxPage, Most: MaxPage, Bytes: MaxPageBytes}
 	l.Pages["cards"] = wire.PageLimit{Default: DefaultCards, Most: MaxCards, Bytes: MaxPageBytes}
+	ages := d.life.Ages()
+	l.Times.QuietMS, l.Times.HiddenMS = ages.Quiet.Milliseconds(), ages.Hidden.Milliseconds()
 }

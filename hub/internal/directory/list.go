@@ -52,9 +52,9 @@ type Page struct {
 	Limit int
 	Next  string // the cursor of the next page, empty at the end
 
-	rows  []Row
-	bytes int
-	now   time.Time
+	rows    []Row
+	bytes   int
+	horizon Horizon
 }
 
 // Size is how many bytes AppendViews adds at most.
@@ -66,7 +66,7 @@ func (p Page) AppendViews(out []byte) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = appendLive(out, r.View, r.life(), p.now)
+		out = appendLive(out, r.View, r.life(), p.horizon)
 	}
 	return out
 }
@@ -77,7 +77,7 @@ type Reserve func(bytes int64) error
 // List answers a question from the place its cursor names.
 func (d *Directory) List(ctx context.Context, q Question, limit int, cursor string, reserve Reserve) (Page, error) {
 	now := d.now()
-	w := walk{steps: d.steps(q), limit: limit, now: now, budget: newBudget(now, d.now), reserve: reserve}
+	w := walk{steps: d.steps(q), limit: limit, horizon: d.life.Horizon(now), budget: newBudget(now, d.now), reserve: reserve}
 	if cursor != "" {
 		place, err := decodeCursor(q.String(), cursor)
 		if err != nil {

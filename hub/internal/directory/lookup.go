@@ -28,7 +28,7 @@ func (d *Directory) Show(ctx context.Context, aid string) (v wire.Agent, note st
 		return v, "", err
 	}
 	v = a.View()
-	life.Show(&v, d.now())
+	life.Show(&v, d.life.Horizon(d.now()))
 	if a.Suspended {
 		note = noteSuspended
 	}

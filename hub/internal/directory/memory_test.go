@@ -113,6 +113,12 @@ func byCapability(a, b Place) int {
 	return ByRank(a, b)
 }
 
+// usual is a hub that was never away.
+type usual struct{ Lives }
+
+func (usual) Ages() Ages                    { return UsualAges }
+func (usual) Horizon(now time.Time) Horizon { return UsualAges.Horizon(now) }
+
 // agent makes an agent; it is registered n seconds after testNow.
 func agent(n int, caps ...string) Agent {
 	return Agent{AID: aidOf(n), Name: fmt.Sprintf("agent %d", n), Tags: caps, Visibility: HubLocal,
@@ -121,5 +127,5 @@ func agent(n int, caps ...string) Agent {
 
 func newMemory(agents ...Agent) (*Directory, *memory) {
 	m := &memory{agents: agents, seen: map[string]time.Time{}}
-	return New(m, nil, admission.Door{}, nil, func() time.Time { return testNow.Add(time.Hour) }), m
+	return New(m, usual{}, admission.Door{}, nil, func() time.Time { return testNow.Add(time.Hour) }), m
 }

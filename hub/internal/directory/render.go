@@ -24,14 +24,14 @@ func (a Agent) Rendered() ([]byte, error) {
 // appendLive writes a rendered view, completed with what changes while nobody
 // writes it. The members are the last of wire.Agent, so the result is what
 // encoding the whole would give.
-func appendLive(out, rendered []byte, l Life, now time.Time) []byte {
+func appendLive(out, rendered []byte, l Life, h Horizon) []byte {
 	out = append(out, rendered[:len(rendered)-1]...)
 	if !l.LastSeen.IsZero() {
 		out = append(out, `,"last_seen":"`...)
 		out = l.LastSeen.UTC().AppendFormat(out, time.RFC3339Nano)
 		out = append(out, '"')
 	}
-	if l.Quiet(now) {
+	if l.Quiet(h) {
 		out = append(out, `,"quiet":true`...)
 	}
 	return append(out, '}')

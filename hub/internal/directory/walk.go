@@ -109,7 +109,7 @@ func (b *budget) spend(looked int, began time.Time) (spent bool) {
 type walk struct {
 	steps   stepper
 	limit   int
-	now     time.Time
+	horizon Horizon
 	budget  budget
 	reserve Reserve
 	after   Place
@@ -161,7 +161,7 @@ func (w *walk) makeRoom() error {
 func (w *walk) take(rows []Row) (full bool) {
 	w.rows = slices.Grow(w.rows, min(len(rows), w.limit-len(w.rows)))
 	for _, r := range rows {
-		if r.View != nil && r.life().Browsable(w.now) {
+		if r.View != nil && r.life().Browsable(w.horizon) {
 			size := len(r.View) + liveRoom
 			if !w.room(size) {
 				return true
@@ -181,7 +181,7 @@ func (w *walk) room(n int) bool {
 // page shapes the answer. One that is whole is in the order of ranks, whatever
 // order it was read in.
 func (w *walk) page(q Question) Page {
-	p := Page{Limit: w.limit, Count: len(w.rows), rows: w.rows, bytes: w.bytes, now: w.now}
+	p := Page{Limit: w.limit, Count: len(w.rows), rows: w.rows, bytes: w.bytes, horizon: w.horizon}
 	if !w.end {
 		p.Next = encodeCursor(q.String(), w.after)
 	}

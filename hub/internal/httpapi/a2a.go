@@ -52,11 +52,11 @@ func param(q url.Values, name string) *string {
 
 func (d *Directory) toCards(r *http.Request, page directory.CardPage, limit int) wire.Cards {
 	out := wire.Cards{Agents: make([]wire.CardEntry, 0, len(page.Rows)), Limit: limit, NextCursor: page.Next}
-	home, now := d.homeHub(r), d.api.Now()
+	home := d.homeHub(r)
 	for _, row := range page.Rows {
 		e := wire.CardEntry{
 			AID: row.AID, Card: row.Card, CardVerification: "ok", VerifiedAt: row.VerifiedAt.UTC(), HomeHub: home,
-			Quiet: row.Life.Quiet(now), ReviewCount: row.Rating.Count, AvgRating: row.Rating.Mean(),
+			Quiet: row.Life.Quiet(page.Horizon), ReviewCount: row.Rating.Count, AvgRating: row.Rating.Mean(),
 		}
 		if seen := row.Life.LastSeen.UTC(); !row.Life.LastSeen.IsZero() {
 			e.LastSeen = &seen

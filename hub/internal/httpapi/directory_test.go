@@ -65,7 +65,7 @@ func newTownOn(t testing.TB, pool *pgxpool.Pool, door admission.Door) *town {
 	store, cache := &asked{Directory: postgres.NewDirectory(pool, memory)}, identity.NewCache(64<<20)
 	w.pool, w.asked = pool, store
 	w.rules = &Directory{
-		Rules:     directory.New(store, deaf{}, door, cache.Replay, w.clock),
+		Rules:     directory.New(store, directorytest.Usual{}, door, cache.Replay, w.clock),
 		Strangers: admission.NewLimiter(10, 20, "register_rate", w.clock),
 		Members:   admission.NewLimiter(30, 30, "register_rate_agent", w.clock),
 	}
@@ -87,12 +87,6 @@ func (a *asked) Standing(ctx context.Context, aid string) (directory.Standing, e
 	a.standing.Add(1)
 	return a.Directory.Standing(ctx, aid)
 }
-
-// deaf takes no note of signs of life, so that views don't depend on them.
-type deaf struct{}
-
-func (deaf) Seen(string, time.Time) {}
-func (deaf) Forget(string)          {}
 
 func (w *town) Current() *identity.Controller { return w.hub }
 

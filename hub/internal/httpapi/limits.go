@@ -27,9 +27,7 @@ func (a *API) collect(groups []Group) wire.Limits {
 			SkewMS: relayauth.MaxSkew, RememberedMS: replay.Horizon.Milliseconds(),
 			PerAgent: a.Remembers.PerSigner, Total: a.Remembers.Total,
 		},
-		Times: wire.TimeLimits{
-			WaitMS: wire.MaxWait.Milliseconds(), QuietMS: wire.QuietAfter.Milliseconds(), HiddenMS: wire.HiddenAfter.Milliseconds(),
-		},
+		Times: wire.TimeLimits{WaitMS: wire.MaxWait.Milliseconds()},
 	}
 	for _, g := range groups {
 		if g, ok := g.(limited); ok {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/budget"
+	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/hub/internal/relay"
 	"github.com/anet-hub/anet/hub/internal/replay"
@@ -78,7 +79,7 @@ func newPostOn(t testing.TB, on terms, url string, hub *identity.Controller, age
 	reg := prometheus.NewRegistry()
 	mail := &Mail{relay.New(relay.Deps{
 		Store: store, Board: p.board, Senders: admission.NewLimiter(on.perMinute, on.burst, "send_rate", time.Now),
-		Seen: deaf{}, Limits: on.Limits, Now: time.Now, Log: log, Metrics: reg,
+		Seen: directorytest.Usual{}, Limits: on.Limits, Now: time.Now, Log: log, Metrics: reg,
 	})}
 	for _, c := range agents {
 		p.enroll(c)

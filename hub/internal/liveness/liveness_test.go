@@ -9,6 +9,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anet-hub/anet/hub/internal/directory"
 )
 
 type memory struct {
@@ -18,15 +22,15 @@ type memory struct {
 	fail   bool
 }
 
-func (m *memory) Stamp(_ context.Context, seen map[string]time.Time) error {
+func (m *memory) Stamp(_ context.Context, seen map[string]time.Time) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail {
-		return errors.New("no database")
+		return 0, errors.New("no database")
 	}
 	m.writes++
 	maps.Copy(m.seen, seen)
-	return nil
+	return 0, nil
 }
 
 func (m *memory) set(fail bool) {
@@ -45,7 +49,9 @@ func (m *memory) counts() (writes, agents int) {
 func run(t *testing.T, body func(b *Batcher, m *memory)) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{seen: map[string]time.Time{}}
-		b := New(m, slog.New(slog.DiscardHandler))
+		log := slog.New(slog.DiscardHandler)
+		p := NewPresence(nil, directory.UsualAges, time.Now, log)
+		b := New(m, p, NewCounts(prometheus.NewRegistry()), log)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- b.Run(ctx) }()
@@ -62,7 +68,7 @@ func TestPollsOfManyAgentsAreOneWrite(t *testing.T) {
 		for _, aid := range []string{"a", "b", "c"} {
 			b.Seen(aid, time.Now())
 		}
-		time.Sleep(2 * interval)
+		time.Sleep(2 * maxInterval)
 		if writes, agents := m.counts(); writes != 1 || agents != 3 {
 			t.Errorf("%d writes of %d agents, want 1 of 3", writes, agents)
 		}
@@ -85,9 +91,9 @@ func TestAFailedBatchIsWrittenLater(t *testing.T) {
 	run(t, func(b *Batcher, m *memory) {
 		m.set(true)
 		b.Seen("a", time.Now())
-		time.Sleep(2 * interval)
+		time.Sleep(2 * maxInterval)
 		m.set(false)
-		time.Sleep(2 * interval)
+		time.Sleep(2 * maxInterval)
 		if _, agents := m.counts(); agents != 1 {
 			t.Error("the sign of life was lost")
 		}
@@ -108,10 +114,10 @@ func TestTheLastBatchIsWrittenAtTheEnd(t *testing.T) {
 func TestAReturningAgentIsStampedAtOnce(t *testing.T) {
 	run(t, func(b *Batcher, m *memory) {
 		b.Seen("a", time.Now())
-		time.Sleep(2 * interval)
+		time.Sleep(2 * maxInterval)
 		b.Forget("a")
 		b.Seen("a", time.Now())
-		time.Sleep(2 * interval)
+		time.Sleep(2 * maxInterval)
 		if writes, _ := m.counts(); writes != 2 {
 			t.Errorf("%d writes, want 2", writes)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/shared/identity"
 )
@@ -32,7 +33,7 @@ func BenchmarkLookup(b *testing.B) {
 	seed(b, pool, benchAgents(b))
 	store := NewDirectory(pool, nil)
 	now := func() time.Time { return time.Date(2026, 1, 20, 0, 0, 0, 0, time.UTC) }
-	d := directory.New(store, &lives{off: true}, admission.Door{}, identity.Replay, now)
+	d := directory.New(store, directorytest.Usual{}, admission.Door{}, identity.Replay, now)
 	for _, c := range []struct {
 		name, cap string
 		bare      func(ctx context.Context) error

@@ -23,7 +23,7 @@ const (
 		SELECT aid, row_number() OVER () AS i, count(*) OVER () AS looked FROM k),
 	place AS MATERIALIZED (
 		SELECT aid, i, looked,
-		       (SELECT suspended_at IS NULL FROM member m WHERE m.aid = step.aid) AND
+		       (SELECT shown FROM agent a WHERE a.aid = step.aid) AND
 		       (@tag = '' OR (SELECT true FROM agent_card_tag t WHERE t.tag = @tag AND t.aid = step.aid)) AND
 		       (@text = '' OR (SELECT strpos(search, @text) > 0 FROM agent_card c WHERE c.aid = step.aid)) IS TRUE AS answers
 		FROM step)

@@ -24,13 +24,17 @@ func changes(rec directory.Record, ch directory.Change, now time.Time) (*pgx.Bat
 	}
 	b.Queue(upsertAgentSQL, args)
 	queueCaps(&b, rec.Agent, ch.Agent)
-	queueListed(&b, rec.Agent != nil && rec.Agent.Listed(), ch.Agent.Listed())
+	queueListed(&b, rec.Agent != nil && rec.Agent.InLists(), ch.Agent.InLists())
 	queueCard(&b, ch.Agent.AID, len(rec.Card) > 0, ch.Card)
 	queueParts(&b, ch)
-	if rec.Agent == nil {
+	switch {
+	case rec.Agent == nil:
 		b.Queue(`INSERT INTO agent_seen (aid) VALUES (@aid)`, pgx.NamedArgs{"aid": ch.Agent.AID})
 		queueRedeem(&b, ch.Redeem, ch.Agent.AID, now)
 		queueMailbox(&b, ch.Agent.AID, now)
+	case rec.Agent.Away:
+		b.Queue(`UPDATE agent_seen SET away = false, last_seen = greatest(last_seen, @now) WHERE aid = @aid`,
+			pgx.NamedArgs{"aid": ch.Agent.AID, "now": now})
 	}
 	return &b, nil
 }
@@ -67,9 +71,9 @@ func queueCaps(b *pgx.Batch, before *directory.Agent, a directory.Agent) {
 		caps, skills = append(caps, ""), append(skills, false) // what a lone * finds
 	}
 	place := a.Place()
-	args := pgx.NamedArgs{"aid": a.AID, "caps": caps, "skills": skills,
+	args := pgx.NamedArgs{"aid": a.AID, "caps": list(caps), "skills": skills,
 		"rating": place.Rating, "reviews": place.Reviews, "registered_at": a.RegisteredAt}
-	if before == nil {
+	if before == nil || !before.Shown() {
 		b.Queue(insertCapsSQL, args)
 		return
 	}
@@ -86,9 +90,9 @@ const insertCapsSQL = `
 	SELECT @aid, cap, skill, @rating, @reviews, @registered_at
 	FROM unnest(@caps::text[], @skills::boolean[]) AS offered (cap, skill)`
 
-// indexed is what the agent is found by.
+// indexed is what the agent is found by: nothing while lists do not show it.
 func indexed(a directory.Agent) []string {
-	if a.Suspended {
+	if !a.Shown() {
 		return nil
 	}
 	return a.Caps()

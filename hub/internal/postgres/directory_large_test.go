@@ -9,6 +9,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/identity"
@@ -49,7 +50,7 @@ func TestLargeViewsEndAStep(t *testing.T) {
 			t.Errorf("%q: a step holds %d bytes of %d, looked at %d (%v)", caps, held, directory.MaxPageBytes, st.Looked, err)
 		}
 	}
-	d := directory.New(store, &lives{store: store}, admission.Door{}, identity.Replay, func() time.Time { return at })
+	d := directory.New(store, &lives{Lives: directorytest.Usual{}, store: store}, admission.Door{}, identity.Replay, func() time.Time { return at })
 	for _, value := range []string{"every", "every,half.0,half.1", "half.*", "*"} {
 		q, err := directory.AskCap(value)
 		if err != nil {

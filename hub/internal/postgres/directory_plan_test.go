@@ -164,6 +164,7 @@ func TestNoQuestionScansATable(t *testing.T) {
 		{"words nobody uses", searchSQL, text("nowhere", 4000), "agent_listed", 4000},
 		{"cards by skill", `WITH k AS (` + cardsBySkillSQL + `)` + cardsSQL, cards("common.cap", "", ""), "agent_cap_skill", 51},
 		{"cards by tag", `WITH k AS (` + cardsByTagSQL + `)` + cardsSQL, cards("", "common", "agent"), "agent_card_tag_pk", 51},
+		{"a step of the tour", tourSQL, []any{pgx.NamedArgs{"after": "", "n": tourStep, "before": time.Unix(0, 0)}}, "agent_seen_pk", tourStep},
 		{"all cards", `WITH k AS (` + allCardsSQL + `)` + cardsSQL, cards("", "", ""), "agent_card_pk", 51},
 	} {
 		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {

@@ -3,8 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -98,25 +96,4 @@ func (s *Directory) Counts(ctx context.Context) (map[string]int64, error) {
 	var n int64
 	_, err = pgx.ForEachRow(rows, []any{&name, &n}, func() error { counts[name] = n; return nil })
 	return counts, err
-}
-
-// Stamp implements liveness.Store. Rows are locked in the order of AIDs, since
-// two processes may write the same ones at once.
-func (s *Directory) Stamp(ctx context.Context, seen map[string]time.Time) error {
-	aids := slices.Sorted(maps.Keys(seen))
-	times := make([]time.Time, len(aids))
-	for i, aid := range aids {
-		times[i] = seen[aid]
-	}
-	_, err := s.pool.Exec(ctx, `
-		WITH locked AS (
-			SELECT aid FROM agent_seen WHERE aid = ANY (@aids::text[]) ORDER BY aid FOR UPDATE)
-		UPDATE agent_seen s SET last_seen = v.at
-		FROM unnest(@aids::text[], @times::timestamptz[]) AS v (aid, at), locked
-		WHERE locked.aid = v.aid AND s.aid = v.aid AND s.last_seen IS DISTINCT FROM GREATEST(s.last_seen, v.at)`,
-		pgx.NamedArgs{"aids": aids, "times": times})
-	if err != nil {
-		return fmt.Errorf("stamp signs of life: %w", err)
-	}
-	return nil
 }

@@ -11,13 +11,14 @@ import (
 // agentColumns are what toAgent reads.
 const agentColumns = `a.aid, a.name, a.tags, a.card_name, a.skills, a.summary, a.readme, a.pricing,
 	a.visibility, a.registered_at, a.rating_sum, a.rating_count,
-	(SELECT suspended_at IS NOT NULL FROM member m WHERE m.aid = a.aid)`
+	(SELECT suspended_at IS NOT NULL FROM member m WHERE m.aid = a.aid),
+	coalesce((SELECT away FROM agent_seen s WHERE s.aid = a.aid), false)`
 
 // toAgent reads agentColumns, and more behind them.
 func toAgent(r pgx.Row, more ...any) (a directory.Agent, err error) {
 	err = r.Scan(append([]any{&a.AID, &a.Name, &a.Tags, &a.Card.Name, &a.Card.Skills,
 		&a.Profile.Summary, &a.Profile.Readme, &a.Profile.Pricing,
-		&a.Visibility, &a.RegisteredAt, &a.Rating.Sum, &a.Rating.Count, &a.Suspended}, more...)...)
+		&a.Visibility, &a.RegisteredAt, &a.Rating.Sum, &a.Rating.Count, &a.Suspended, &a.Away}, more...)...)
 	return a, err
 }
 
@@ -25,16 +26,16 @@ func toAgent(r pgx.Row, more ...any) (a directory.Agent, err error) {
 // written with it.
 const upsertAgentSQL = `
 	INSERT INTO agent (aid, name, tags, card_name, skills, summary, readme, pricing, visibility,
-		registered_at, rating_sum, rating_count, rank_rating, rank_reviews, listed, view, search,
+		registered_at, rating_sum, rating_count, rank_rating, rank_reviews, shown, listed, view, search,
 		body_hash, body_until, answered)
 	VALUES (@aid, @name, @tags, @card_name, @skills, @summary, @readme, @pricing, @visibility,
-		@registered_at, @rating_sum, @rating_count, @rank_rating, @rank_reviews, @listed, @view, @search,
+		@registered_at, @rating_sum, @rating_count, @rank_rating, @rank_reviews, @shown, @listed, @view, @search,
 		@body_hash, @body_until, @answered)
 	ON CONFLICT (aid) DO UPDATE SET
 		name = EXCLUDED.name, tags = EXCLUDED.tags, card_name = EXCLUDED.card_name, skills = EXCLUDED.skills,
 		summary = EXCLUDED.summary, readme = EXCLUDED.readme, pricing = EXCLUDED.pricing,
 		visibility = EXCLUDED.visibility, rank_rating = EXCLUDED.rank_rating, rank_reviews = EXCLUDED.rank_reviews,
-		listed = EXCLUDED.listed, view = EXCLUDED.view, search = EXCLUDED.search,
+		shown = EXCLUDED.shown, listed = EXCLUDED.listed, view = EXCLUDED.view, search = EXCLUDED.search,
 		body_hash = EXCLUDED.body_hash, body_until = EXCLUDED.body_until, answered = EXCLUDED.answered`
 
 func agentArgs(a directory.Agent) (pgx.NamedArgs, error) {
@@ -47,7 +48,7 @@ func agentArgs(a directory.Agent) (pgx.NamedArgs, error) {
 		"visibility": a.Visibility, "registered_at": a.RegisteredAt,
 		"rating_sum": a.Rating.Sum, "rating_count": a.Rating.Count,
 		"rank_rating": place.Rating, "rank_reviews": place.Reviews,
-		"listed": a.Listed(), "view": view, "search": a.Search(),
+		"shown": a.Shown(), "listed": a.InLists(), "view": view, "search": a.Search(),
 		"body_hash": nil, "body_until": nil, "answered": nil,
 	}, err
 }

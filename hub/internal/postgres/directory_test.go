@@ -28,20 +28,18 @@ type hub struct {
 	pool  *pgxpool.Pool
 	store *Directory
 	clock *clock
+	lives *lives
 }
 
 // lives stamps at once, where a hub does it in batches.
 type lives struct {
+	directory.Lives
 	store *Directory
-	off   bool
 }
 
 func (l *lives) Seen(aid string, at time.Time) {
-	if !l.off {
-		_ = l.store.Stamp(context.Background(), map[string]time.Time{aid: at})
-	}
+	_, _ = l.store.Stamp(context.Background(), map[string]time.Time{aid: at})
 }
-func (l *lives) Forget(string) {}
 
 func newHub(t *testing.T) *hub { return newHubWith(t, admission.Door{}) }
 
@@ -53,8 +51,9 @@ func newHubWith(t *testing.T, door admission.Door) *hub {
 		t.Fatal(err)
 	}
 	store := NewDirectory(pool, r)
-	d := directory.New(store, &lives{store: store}, door, identity.Replay, c.now)
-	return &hub{Directory: d, t: t, pool: pool, store: store, clock: c}
+	l := &lives{Lives: directorytest.Usual{}, store: store}
+	d := directory.New(store, l, door, identity.Replay, c.now)
+	return &hub{Directory: d, t: t, pool: pool, store: store, clock: c, lives: l}
 }
 
 func (h *hub) node() *directorytest.Node { return directorytest.NewNode(h.t, h.clock.now()) }
@@ -279,13 +278,13 @@ func TestAnAgentThatWasNotHeardOfIsHiddenUntilItPolls(t *testing.T) {
 	if v, _, err := h.Show(t.Context(), n.AID()); err != nil || !v.Quiet {
 		t.Errorf("asked for by AID: %+v, %v", v, err)
 	}
-	if err := h.store.Stamp(t.Context(), map[string]time.Time{n.AID(): h.clock.now(), "unknown": h.clock.now()}); err != nil {
+	if _, err := h.store.Stamp(t.Context(), map[string]time.Time{n.AID(): h.clock.now(), "unknown": h.clock.now()}); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.find("x"); len(got) != 1 {
 		t.Error("one poll did not bring it back")
 	}
-	if err := h.store.Stamp(t.Context(), map[string]time.Time{n.AID(): h.clock.now().Add(-time.Hour)}); err != nil {
+	if _, err := h.store.Stamp(t.Context(), map[string]time.Time{n.AID(): h.clock.now().Add(-time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	if v, _, _ := h.Show(t.Context(), n.AID()); v.Quiet {

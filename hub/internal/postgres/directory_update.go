@@ -41,7 +41,7 @@ func (s *Directory) Update(ctx context.Context, p replay.Proof, change func(*dir
 		}
 		var b pgx.Batch
 		b.Queue(upsertAgentSQL, args)
-		queueListed(&b, before.Listed(), after.Listed())
+		queueListed(&b, before.InLists(), after.InLists())
 		return found(tx.SendBatch(ctx, &b).Close(), nil, "update a registration")
 	})
 }
@@ -121,5 +121,5 @@ func queueRemoval(b *pgx.Batch, a directory.Agent) {
 	} {
 		b.Queue(sql, args)
 	}
-	queueListed(b, a.Listed(), false)
+	queueListed(b, a.InLists(), false)
 }

@@ -74,7 +74,7 @@ func TestAnInviteAdmitsAsManyAsItSays(t *testing.T) {
 		c := newClub(t)
 		id, token := c.invite(uses, time.Hour)
 		memory := newReplay(c.pool, c.clock)
-		other := directory.New(NewDirectory(c.pool, memory), &lives{off: true}, inviteOnly, identity.Replay, c.clock.now)
+		other := directory.New(NewDirectory(c.pool, memory), directorytest.Usual{}, inviteOnly, identity.Replay, c.clock.now)
 		processes := []*directory.Directory{c.Directory, other}
 		begin := make(chan struct{})
 		results := make(chan error, 30)

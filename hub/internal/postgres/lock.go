@@ -13,6 +13,7 @@ import (
 const (
 	lockReplay int64 = 0x616e6574_00000001 + iota
 	lockExpiry
+	lockTour
 )
 
 // exclusively runs f in a transaction unless another process is at the same

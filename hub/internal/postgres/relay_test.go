@@ -20,7 +20,7 @@ import (
 	"github.com/anet-hub/anet/shared/errs"
 )
 
-var roomy = relay.Limits{Envelope: 1 << 20, Messages: 5000, Bytes: 1 << 30, Total: 1 << 40, PollBudget: 48 << 20, TTL: time.Hour}
+var roomy = relay.Limits{Envelope: 1 << 20, Messages: 5000, Bytes: 1 << 30, Total: 1 << 40, PollBudget: 48 << 20, TTL: time.Hour, QuietAfter: time.Hour}
 
 // mailroom is the store with a clock.
 type mailroom struct {

@@ -2,13 +2,13 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/anet-hub/anet/hub/internal/audit"
+	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
@@ -38,7 +38,7 @@ func (s *Members) Resume(ctx context.Context, act audit.Act) error {
 		if err != nil {
 			return fmt.Errorf("lift a suspension: %w", err)
 		}
-		return relist(ctx, tx, act.Target)
+		return suspensionChanged(ctx, tx, []string{act.Target}, false)
 	})
 }
 
@@ -62,16 +62,16 @@ func expect(ctx context.Context, tx pgx.Tx, aid string, suspended bool) error {
 // locked in the order of their AIDs, like everywhere.
 func suspend(ctx context.Context, tx pgx.Tx, aids []string, act audit.Act) error {
 	args := pgx.NamedArgs{"aids": aids, "now": act.At}
-	if _, err := tx.Exec(ctx, `SELECT FROM member WHERE aid = ANY (@aids) ORDER BY aid FOR UPDATE`, args); err != nil {
+	if _, err := tx.Exec(ctx, lockMembersSQL, args); err != nil {
 		return fmt.Errorf("lock members: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE member SET suspended_at = @now WHERE aid = ANY (@aids)`, args); err != nil {
 		return fmt.Errorf("suspend members: %w", err)
 	}
+	if err := suspensionChanged(ctx, tx, aids, true); err != nil {
+		return err
+	}
 	for _, aid := range aids {
-		if err := relist(ctx, tx, aid); err != nil {
-			return err
-		}
 		each := act.Did("agent.suspend", aid, act.At)
 		if act.Target != aid {
 			each = each.With("with", act.Target)
@@ -83,31 +83,14 @@ func suspend(ctx context.Context, tx pgx.Tx, aids []string, act audit.Act) error
 	return nil
 }
 
-// relist brings lists and mailbox of a locked member to what its suspension
-// says. The next registration is worked through whole.
-func relist(ctx context.Context, tx pgx.Tx, aid string) error {
-	key := pgx.NamedArgs{"aid": aid}
-	a, err := toAgent(tx.QueryRow(ctx, readAgentSQL, key))
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil // it has left: there is nothing to show or hide
-	}
-	if err != nil {
-		return fmt.Errorf("read a registration: %w", err)
-	}
-	args, err := agentArgs(a)
-	if err != nil {
+// suspensionChanged brings lists and mailboxes of locked members to what their
+// suspension says.
+func suspensionChanged(ctx context.Context, tx pgx.Tx, aids []string, suspended bool) error {
+	if err := relist(ctx, tx, aids, func(a *directory.Agent) { a.Suspended = !suspended }); err != nil {
 		return err
 	}
-	before := a
-	before.Suspended = !a.Suspended
-	var b pgx.Batch
-	b.Queue(upsertAgentSQL, args)
-	b.Queue(`DELETE FROM agent_cap WHERE aid = @aid`, key)
-	queueCaps(&b, nil, a)
-	queueListed(&b, before.Listed(), a.Listed())
-	b.Queue(`UPDATE mailbox SET is_open = @open WHERE aid = @aid`, pgx.NamedArgs{"aid": aid, "open": !a.Suspended})
-	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
-		return fmt.Errorf("list an agent anew: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `
+		UPDATE mailbox b SET is_open = @open FROM agent a WHERE a.aid = b.aid AND b.aid = ANY (@aids)`,
+		pgx.NamedArgs{"aids": aids, "open": !suspended})
+	return found(err, nil, "open or close mailboxes")
 }

@@ -14,6 +14,8 @@ type Limits struct {
 	Total      int64 // bytes waiting in all mailboxes together
 	PollBudget int64 // bytes of envelopes in one answer
 	TTL        time.Duration
+
+	QuietAfter time.Duration // without a poll: senders are told
 }
 
 // Tell adds what the relay holds requests to. What all mailboxes together may

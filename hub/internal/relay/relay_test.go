@@ -46,7 +46,7 @@ func newOffice(l Limits, boxes ...string) *office {
 	}), mem, reg}
 }
 
-var limits = Limits{Envelope: 1000, Messages: 5, Bytes: 1 << 20, Total: 1 << 20, PollBudget: 400, TTL: time.Hour}
+var limits = Limits{Envelope: 1000, Messages: 5, Bytes: 1 << 20, Total: 1 << 20, PollBudget: 400, TTL: time.Hour, QuietAfter: time.Hour}
 
 func proofOf(aid string) replay.Proof {
 	p := replay.Proof{AID: aid, SignedAt: time.Now()}

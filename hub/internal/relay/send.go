@@ -9,7 +9,6 @@ import (
 	"github.com/anet-hub/anet/hub/internal/wake"
 	"github.com/anet-hub/anet/shared/envelope"
 	"github.com/anet-hub/anet/shared/errs"
-	"github.com/anet-hub/anet/shared/wire"
 )
 
 // Sent is an accepted message. Quiet means that its recipient has not been
@@ -53,7 +52,7 @@ func (r *Relay) send(ctx context.Context, p replay.Proof, read func() (to string
 	}
 	r.held.add(1, int64(len(m.Envelope)))
 	r.announce(m, q)
-	return Sent{ID: q.ID, Quiet: m.At.Sub(q.LastSeen) >= wire.QuietAfter}, nil
+	return Sent{ID: q.ID, Quiet: m.At.Sub(q.LastSeen) >= r.Limits.QuietAfter}, nil
 }
 
 // maxHanded bounds what a poll that waits gets without asking the database: its
