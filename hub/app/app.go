@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"runtime"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
@@ -52,7 +51,7 @@ func (a *App) build(ctx context.Context, reg *prometheus.Registry) (err error) {
 	if err := postgres.Migrate(ctx, a.data.DirectURL(), a.log); err != nil {
 		return err
 	}
-	key, err := hubkey.Open(ctx, postgres.NewIdentity(a.data.DB.Pool, time.Now), time.Now(), a.log)
+	key, err := hubkey.Open(ctx, postgres.NewIdentity(a.data.DB.Pool, clock), clock(), a.log)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -60,7 +59,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 	if err != nil {
 		return nil, err
 	}
-	pool, now := data.DB.Pool, time.Now
+	pool, now := data.DB.Pool, clock
 	remembers := replay.BoundsFor(cfg.SendRate, cfg.SendBurst)
 	proofs := postgres.NewReplay(pool, remembers, now, log)
 	if err := proofs.Sweep(ctx); err != nil {
@@ -96,7 +95,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 	if err != nil {
 		return nil, err
 	}
-	registerMetrics(reg, pool, memory, keeper)
+	measured{pool, memory, proofs, keeper, now}.register(reg)
 	api := httpapi.New(httpapi.Deps{
 		Signers: agents, Key: key, Replays: histories, Budget: memory,
 		Checks: []httpapi.Check{

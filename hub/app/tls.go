@@ -8,7 +8,6 @@ import (
 	addresses "net/mail"
 	"net/url"
 	"os"
-	"time"
 
 	"github.com/anet-hub/anet/hub/internal/certs"
 	"github.com/anet-hub/anet/shared/version"
@@ -83,6 +82,6 @@ func newKeeper(cfg Config, store certs.Store, log *slog.Logger) (*certs.Keeper, 
 	}
 	return certs.New(certs.Options{
 		Names: cfg.Domains, Email: cfg.ACMEEmail, Directory: cfg.ACMEDirectory, Roots: roots,
-		Agent: "anet-hub/" + version.Version, Store: store, Now: time.Now, Log: log,
+		Agent: "anet-hub/" + version.Version, Store: store, Now: clock, Log: log,
 	}), nil
 }

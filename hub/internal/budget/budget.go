@@ -35,5 +35,8 @@ func (b *Budget) Take(n int64) (release func(), err error) {
 	return func() { once.Do(func() { b.used.Add(-n) }) }, nil
 }
 
+// Size is the number of bytes there are.
+func (b *Budget) Size() int64 { return b.size }
+
 // Used is the number of bytes in flight.
 func (b *Budget) Used() int64 { return b.used.Load() }

@@ -57,6 +57,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request, err error) *errs.E
 	if e == nil || e.Kind == errs.Internal {
 		e = a.ours(r, err)
 	}
+	a.metrics.refused(routeOf(r), e.Kind)
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.FormatInt(seconds(e.RetryAfter), 10))
 	}

@@ -82,6 +82,7 @@ type Group interface {
 // New builds the handler of one hub process.
 func New(d Deps, groups ...Group) *API {
 	a := &API{Deps: d, metrics: newMetrics(d.Metrics)}
+	d.Metrics.MustRegister(readiness{a})
 	r := chi.NewRouter()
 	r.Use(a.observe, cors, a.version, middleware.GetHead)
 	r.NotFound(a.open(notFound))

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -294,10 +295,42 @@ func TestWhoHangsUpIsCountedApart(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	hangUp()
 	f.do(httptest.NewRequest(http.MethodGet, "/waits", nil).WithContext(ctx))
+	f.wantMetrics(t, `requests_total{class="4xx",method="GET",route="/waits"} 1`)
+}
+
+// What fails at the hub is told from what its callers do.
+func TestRefusalsAreCountedByKind(t *testing.T) {
+	f := newFixture(t)
+	for _, path := range []string{"/internal", "/panic", "/nowhere"} {
+		f.do(httptest.NewRequest(http.MethodGet, path, nil))
+	}
+	f.do(httptest.NewRequest(http.MethodPost, "/relay/echo", nil))
+	f.wantMetrics(t, `refusals_total{kind="internal",route="/internal"} 1`, `refusals_total{kind="internal",route="/panic"} 1`,
+		`refusals_total{kind="not_found",route="unmatched"} 1`, `refusals_total{kind="upgrade_required",route="unmatched"} 1`)
+}
+
+// A check that hangs is not ready, and makes none of the others so.
+func TestReadinessIsAMetric(t *testing.T) {
+	f := newFixture(t)
+	f.api.Checks = []Check{
+		{"database", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
+		{"schema", func(context.Context) error { return errors.New("older than the database") }},
+		{"identity", func(ctx context.Context) error { return ctx.Err() }},
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f.wantMetrics(t, `ready{check="database"} 0`, `ready{check="schema"} 0`, `ready{check="identity"} 1`)
+	})
+}
+
+// wantMetrics scrapes, and wants lines that begin with the hub's prefix.
+func (f *fixture) wantMetrics(t *testing.T, want ...string) {
+	t.Helper()
 	scraped := httptest.NewRecorder()
 	f.api.ServeHTTP(scraped, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	if want := `requests_total{class="4xx",method="GET",route="/waits"} 1`; !strings.Contains(scraped.Body.String(), want) {
-		t.Errorf("the metrics do not hold %s", want)
+	for _, line := range want {
+		if !strings.Contains(scraped.Body.String(), line+"\n") {
+			t.Errorf("the metrics do not hold %s:\n%s", line, scraped.Body)
+		}
 	}
 }
 

@@ -35,6 +35,12 @@ func NewReplay(pool *pgxpool.Pool, b replay.Bounds, now func() time.Time, log *s
 	return &Replay{pool: pool, census: replay.NewCensus(b), now: now, log: log, lost: make(chan struct{}, 1)}
 }
 
+// Remembered is the number of requests in the memory, as this process knows it.
+func (r *Replay) Remembered() int64 { return r.census.Entries() }
+
+// Limit is how many there may be.
+func (r *Replay) Limit() int64 { return r.census.Limit() }
+
 // statement is SQL that begins by using up a proof. Its first table, once, has
 // a row, or none when the proof is no good; again tells why. What hangs its
 // effect on that row needs one round trip for both. A proof dated further ahead

@@ -1,6 +1,8 @@
 package relay
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/anet-hub/anet/shared/errs"
@@ -10,6 +12,7 @@ type metrics struct {
 	sends   *prometheus.CounterVec
 	acked   prometheus.Counter
 	expired prometheus.Counter
+	swept   prometheus.Gauge
 }
 
 func newMetrics(reg prometheus.Registerer, r *Relay) *metrics {
@@ -21,8 +24,11 @@ func newMetrics(reg prometheus.Registerer, r *Relay) *metrics {
 			Name: "anet_hub_relay_acked_total", Help: "Messages acknowledged by their recipients."}),
 		expired: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "anet_hub_relay_expired_total", Help: "Messages thrown away by this process because their lifetime was over."}),
+		swept: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anet_hub_relay_expiry_seconds", Help: "When this process last found no mail left whose lifetime was over, as seconds since 1970."}),
 	}
-	reg.MustRegister(m.sends, m.acked, m.expired,
+	m.swept.Set(seconds(r.Now()))
+	reg.MustRegister(m.sends, m.acked, m.expired, m.swept,
 		gauge("mail_messages", "Messages waiting in all mailboxes.", r.held.messages.Load),
 		gauge("mail_bytes", "Bytes waiting in all mailboxes.", r.held.bytes.Load),
 		gauge("mail_bytes_limit", "Bytes that may wait in all mailboxes.", func() int64 { return r.Limits.Total }),
@@ -35,6 +41,8 @@ func gauge(name, help string, value func() int64) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "anet_hub_relay_" + name, Help: help},
 		func() float64 { return float64(value()) })
 }
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 // send counts an outcome. Kinds are few, reasons could grow.
 func (m *metrics) send(err error) {

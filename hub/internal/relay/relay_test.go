@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"log/slog"
 	"slices"
@@ -468,6 +469,25 @@ func TestRunExpiresAndCounts(t *testing.T) {
 	})
 }
 
+// The metric tells when expiry last came to its end, not when it last ran.
+func TestExpiryThatFailsIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(limits, "bob")
+		ctx, stop := context.WithTimeout(t.Context(), 2*time.Hour+time.Second)
+		defer stop()
+		began := time.Now()
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = o.Run(ctx) })
+		time.Sleep(time.Hour + time.Second)
+		o.mem.breaks(errors.New("the database is away"))
+		time.Sleep(time.Hour - time.Second)
+		wg.Wait()
+		if got, want := value(t, o, "anet_hub_relay_expiry_seconds"), seconds(began.Add(time.Hour)); got != want {
+			t.Errorf("the last expiry was %v s after the start, want %v s", got-seconds(began), want-seconds(began))
+		}
+	})
+}
+
 func TestCountingTakesNoMoreThanItsShare(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -496,22 +516,27 @@ type series struct{ messages, bytes, expired float64 }
 // expect compares what the metrics say.
 func expect(t *testing.T, o *office, want series) {
 	t.Helper()
-	families, err := o.reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got series
-	for _, f := range families {
-		switch m := f.GetMetric()[0]; f.GetName() {
-		case "anet_hub_relay_mail_messages":
-			got.messages = m.GetGauge().GetValue()
-		case "anet_hub_relay_mail_bytes":
-			got.bytes = m.GetGauge().GetValue()
-		case "anet_hub_relay_expired_total":
-			got.expired = m.GetCounter().GetValue()
-		}
+	got := series{
+		messages: value(t, o, "anet_hub_relay_mail_messages"), bytes: value(t, o, "anet_hub_relay_mail_bytes"),
+		expired: value(t, o, "anet_hub_relay_expired_total"),
 	}
 	if got != want {
 		t.Errorf("the metrics say %+v, want %+v", got, want)
 	}
+}
+
+// value is a metric without labels.
+func value(t *testing.T, o *office, name string) float64 {
+	t.Helper()
+	families, err := o.reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if m := f.GetMetric()[0]; f.GetName() == name {
+			return m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return 0
 }

@@ -21,6 +21,7 @@ type memory struct {
 	looks  int
 	counts int           // of Totals
 	slow   time.Duration // Totals takes this long
+	broken error         // Expire fails
 }
 
 func newMemory(boxes ...string) *memory {
@@ -133,9 +134,18 @@ func (m *memory) drop(aid string, gone func(Message) bool) (n, bytes int64) {
 	return n, bytes
 }
 
+func (m *memory) breaks(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.broken = err
+}
+
 func (m *memory) Expire(_ context.Context, before time.Time) (n, bytes int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.broken != nil {
+		return 0, 0, m.broken
+	}
 	for aid := range m.boxes {
 		dn, db := m.drop(aid, func(msg Message) bool { return m.at[msg.ID].Before(before) })
 		n, bytes = n+dn, bytes+db

@@ -64,8 +64,12 @@ func (r *Relay) Expire(ctx context.Context) error {
 	before := r.Now().Add(-r.Limits.TTL)
 	for ctx.Err() == nil {
 		n, bytes, err := r.Store.Expire(ctx, before)
-		if err != nil || n == 0 {
+		if err != nil {
 			return err
+		}
+		if n == 0 {
+			r.metrics.swept.Set(seconds(r.Now()))
+			return nil
 		}
 		r.held.add(-n, -bytes)
 		r.metrics.expired.Add(float64(n))

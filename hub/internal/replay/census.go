@@ -68,6 +68,16 @@ func (c *Census) Admit(aid string, now time.Time) error {
 		"the hub remembers as many signed requests as it can: try again in a moment").After(10 * time.Second)
 }
 
+// Entries is the number of live entries of all signers.
+func (c *Census) Entries() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries()
+}
+
+// Limit is the total bound.
+func (c *Census) Limit() int64 { return c.bounds.Total }
+
 func (c *Census) held(aid string, now int64) int64 {
 	var n int64
 	for minute, t := range c.signers[aid] {
