@@ -183,6 +183,8 @@ CREATE TABLE member (
     card_hash bytea,
     adp_seq bigint,
     suspended_at timestamp with time zone,
+    rating_sum bigint DEFAULT 0 NOT NULL,
+    rating_count bigint DEFAULT 0 NOT NULL,
     CONSTRAINT member_pk PRIMARY KEY (aid)
 );
 
@@ -253,6 +255,29 @@ CREATE UNLOGGED TABLE replay_epoch (
     CONSTRAINT replay_epoch_pk PRIMARY KEY (one)
 );
 
+CREATE TABLE review (
+    interaction text COLLATE "C" NOT NULL,
+    subject text COLLATE "C" NOT NULL,
+    reviewer text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    rating smallint NOT NULL,
+    receipt bytea NOT NULL,
+    review bytea NOT NULL,
+    accepted_at timestamp with time zone NOT NULL,
+    CONSTRAINT review_pk PRIMARY KEY (interaction, subject, reviewer),
+    CONSTRAINT review_rating_ck CHECK (((rating >= 1) AND (rating <= 5))),
+    CONSTRAINT review_seq_uq UNIQUE (seq)
+);
+
+CREATE TABLE review_total (
+    one boolean DEFAULT true NOT NULL,
+    seq bigint NOT NULL,
+    reviews bigint NOT NULL,
+    rating_sum bigint NOT NULL,
+    CONSTRAINT review_total_one_ck CHECK (one),
+    CONSTRAINT review_total_pk PRIMARY KEY (one)
+) WITH (fillfactor=30);
+
 CREATE TABLE schema_compat (
     version bigint NOT NULL,
     min_program bigint NOT NULL,
@@ -271,6 +296,8 @@ CREATE INDEX agent_listed ON public.agent USING btree (rank_rating, rank_reviews
 CREATE INDEX audit_at ON public.audit USING btree (at, id);
 
 CREATE INDEX message_created ON public.message USING btree (created_at);
+
+CREATE INDEX review_subject ON public.review USING btree (subject, ((- seq)));
 
 ALTER TABLE agent ADD CONSTRAINT agent_member_fk FOREIGN KEY (aid) REFERENCES member(aid);
 

@@ -103,7 +103,7 @@ var badPaths = []struct{ want, aid string }{
 }
 
 func find(v *visitor) {
-	v.joined("alice")
+	alice := v.joined("alice")
 	v.joined("bob")
 	for _, query := range []string{"", "?q=ALI", "?cap=text.*", "?cap=nobody.serves.this", "?cap=text.digest&limit=1"} {
 		v.get("200", "/agents"+query)
@@ -120,6 +120,9 @@ func find(v *visitor) {
 		{"400 limit_invalid", "/a2a/v1/agents?limit="},
 		{"400 cursor_invalid", "/agents?cursor=x"},
 		{"400 cursor_invalid", "/graph?cursor=x"},
+		{"400 query_malformed", "/agents/x?limit=%zz"},
+		{"400 limit_invalid", "/agents/x?limit=0"},
+		{"400 cursor_invalid", "/agents/" + alice.AID() + "?cursor=x"},
 		{"400 cursor_invalid", "/a2a/v1/agents?cursor=x"},
 		{"400 capability_query_empty", "/agents?cap="},
 		{"400 capability_query_too_long", "/agents?cap=" + strings.Repeat("a,", 65)},
@@ -155,6 +158,7 @@ func prove(v *visitor) {
 		{"/agents/%s/jwks.json", "", "404 agent_unknown"},
 		{"/agents/%s/card", "", "404 card_unknown"},
 		{"/agents/%s/p2p", "", "404 address_unknown"},
+		{"/agents/%s/reputation", "/agents/reputation:lookup", "200"},
 		{"/a2a/v1/agents/%s/card", "/a2a/v1/agents/card:lookup", "404 card_unknown"},
 	} {
 		v.look(c.path, n, c.missing)
@@ -290,6 +294,11 @@ func hurry(v *visitor) {
 		v.do(v.signed(n, "/register", n.Register("alice", "text.digest")))
 	}
 	v.until("429 register_rate_agent", func() *http.Request { return v.signed(n, "/register", n.Register("alice", "text.digest")) })
+	v.until("429 review_rate", func() *http.Request {
+		r := v.opened(http.MethodPost, "/reviews", "")
+		r.Header.Set("X-Real-IP", "203.0.113.2")
+		return r
+	})
 	v.until("429 register_rate", func() *http.Request {
 		r := v.opened(http.MethodPost, "/register", "")
 		r.Header.Set("X-Real-IP", "203.0.113.1")

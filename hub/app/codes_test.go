@@ -19,8 +19,9 @@ import (
 
 // answering are the packages whose failures reach a client.
 var answering = []string{
-	"../internal/admission", "../internal/budget", "../internal/directory", "../internal/httpapi",
-	"../internal/postgres", "../internal/relay", "../internal/replay", "../../shared/capability",
+	"../internal/admission", "../internal/budget", "../internal/cursor", "../internal/directory", "../internal/httpapi",
+	"../internal/postgres", "../internal/relay", "../internal/replay", "../internal/reviews",
+	"../../shared/capability", "../../shared/evidence",
 }
 
 // elsewhere are codes of these packages that no request is answered with.
@@ -49,8 +50,10 @@ var elsewhere = map[string]string{
 // spelled are the codes behind what is no literal.
 var spelled = map[string][]string{
 	`field + "_empty"`: {"skill_empty", "tag_empty"},
-	"reason": {"capability_query_empty", "capability_query_term", "capability_query_too_long",
+	"reason": append([]string{"capability_query_empty", "capability_query_term", "capability_query_too_long",
 		"capability_query_wildcard"}, // of capability.refuse
+		"rating_out_of_range", "receipt_wrong_signer", "review_other_interaction", "review_other_receipt",
+		"review_wrong_signer", "reviewer_not_requester", "subject_not_provider"), // of evidence.refuse
 	"invite": {wire.InviteRequired, wire.InviteUnknown, wire.InviteRevoked, wire.InviteExpired,
 		wire.InviteUsedUp}, // of admission.refusal
 	"l.reason": nil, // of admission: those given to NewLimiter

@@ -58,6 +58,9 @@ type Config struct {
 	RegisterRate  float64 // new identities per minute and address
 	RegisterBurst int
 
+	ReviewRate  float64 // reviews per minute and address
+	ReviewBurst int
+
 	Memory         Bytes // bodies and answers in flight
 	TrustedProxies []string
 	ProxyHeader    string
@@ -76,7 +79,7 @@ func Defaults() Config {
 		Envelope:      wire.MaxEnvelopeBytes, SendRate: 20, SendBurst: 200,
 		MailMessages: 5000, MailBytes: 1 << 30, MailTotal: 64 << 30, MailTTL: wire.MailLifetime, PollBudget: 48 << 20,
 		QuietAfter: directory.UsualAges.Quiet, HiddenAfter: directory.UsualAges.Hidden,
-		RegisterRate: 10, RegisterBurst: 20,
+		RegisterRate: 10, RegisterBurst: 20, ReviewRate: 60, ReviewBurst: 60,
 		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"}, ProxyHeader: "X-Real-IP",
 		LogLevel: "info", LogFormat: "json",
 	}
@@ -132,6 +135,8 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.QuietAfter, "quiet-after", c.QuietAfter, "how long without a poll until an agent is shown as quiet")
 	fs.DurationVar(&c.HiddenAfter, "hidden-after", c.HiddenAfter, "how long without a poll, while the hub was up, until lists leave an agent out")
 	fs.BoolVar(&c.InviteRequired, "invite-required", false, "take in by invite only (see anet-hub invite); who is in needs none")
+	fs.Float64Var(&c.ReviewRate, "review-rate", c.ReviewRate, "reviews a minute from one address")
+	fs.IntVar(&c.ReviewBurst, "review-burst", c.ReviewBurst, "reviews at once from one address")
 	fs.Var(&c.Memory, "memory-budget", "bytes of request bodies and answers in flight")
 	fs.StringSliceVar(&c.TrustedProxies, "trusted-proxy", c.TrustedProxies, "address ranges of proxies, whose word on a client's address is taken (repeatable)")
 	fs.StringVar(&c.ProxyHeader, "proxy-header", c.ProxyHeader, "the header they say it in: X-Real-IP, X-Forwarded-For or Forwarded; no other is looked at")

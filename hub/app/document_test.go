@@ -83,6 +83,7 @@ func TestAnswersAreThoseOfTheDocument(t *testing.T) {
 	t.Run("registration", v.in(register))
 	t.Run("what an agent says", v.in(say))
 	t.Run("directory", v.in(find))
+	t.Run("reviews", v.in(review))
 	t.Run("keys and cards", v.in(prove))
 	t.Run("mailboxes", v.in(mail))
 	t.Run("signatures", v.in(signWrongly))
@@ -115,6 +116,7 @@ var unseen = map[string]string{
 	"database_unavailable":     "httpapi.TestRareRefusalsAreDocumented",
 	"internal":                 "httpapi.TestRareRefusalsAreDocumented",
 	"body_incomplete":          "httpapi.TestRareRefusalsOfBodiesAreDocumented",
+	"review_conflict":          "postgres.TestOneReviewOfAnInteraction",
 	"replay_memory_full":       "replay.TestAdmit",
 	"replay_memory_busy":       "replay.TestAdmit",
 	"replay_memory_restarting": "postgres.TestReplayOnAServerThatEnds",

@@ -18,6 +18,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/hub/internal/relay"
 	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/hub/internal/reviews"
 	"github.com/anet-hub/anet/hub/internal/wake"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/version"
@@ -89,6 +90,8 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		Rules:     directory.New(agents, life, admission.Door{InviteOnly: cfg.InviteRequired}, histories.Replay, now),
 		Strangers: admission.NewLimiter(cfg.RegisterRate, cfg.RegisterBurst, "register_rate", now),
 		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate_agent", now),
+		Reviews:   reviews.New(postgres.NewReviews(pool), agents, histories.Replay, now),
+		Reviewers: admission.NewLimiter(cfg.ReviewRate, cfg.ReviewBurst, "review_rate", now),
 		P2PPeers:  cfg.P2PPeers,
 	}
 	keeper, err := newKeeper(cfg, postgres.NewCerts(pool, now), log)

@@ -52,6 +52,9 @@ func (r SignedReceipt) Verify(provider *identity.History) error {
 // MaxRating is the best a review can say; the worst is 1.
 const MaxRating = 5
 
+// MaxComment is how many characters a comment may have (wire 2, I.7).
+const MaxComment = 280
+
 // Review is the requester's word on a receipt.
 type Review struct {
 	Interaction string `cbor:"1,keyasint"`

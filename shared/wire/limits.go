@@ -20,6 +20,7 @@ type BodyLimits struct {
 	Send           int64 `json:"send"`
 	Signed         int64 `json:"signed"`
 	Lookup         int64 `json:"lookup"`
+	Review         int64 `json:"review"`
 	GraceMS        int64 `json:"grace_ms"`
 	BytesPerSecond int64 `json:"bytes_per_second"`
 }

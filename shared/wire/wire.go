@@ -214,11 +214,14 @@ type Agents struct {
 	NextCursor string  `json:"next_cursor,omitempty"`
 }
 
-// AgentPage answers GET /agents/{aid}.
+// AgentPage answers GET /agents/{aid}. A reader that wants a review decodes it
+// as a Review; those of a foreign hub may look different. NextCursor, to the
+// agent's further reviews, is ours.
 type AgentPage struct {
-	Agent   Agent     `json:"agent"`
-	Reviews []RawJSON `json:"reviews"`
-	Note    string    `json:"note,omitempty"`
+	Agent      Agent     `json:"agent"`
+	Reviews    []RawJSON `json:"reviews"`
+	Note       string    `json:"note,omitempty"`
+	NextCursor string    `json:"next_cursor,omitempty"`
 }
 
 // Send is the body of POST /relay/send.

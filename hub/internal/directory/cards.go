@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/cursor"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
@@ -72,13 +73,13 @@ type CardPage struct {
 
 // ListCards answers with the cards behind a cursor, which is the last AID in
 // base64url as on other hubs.
-func (d *Directory) ListCards(ctx context.Context, q CardQuestion, limit int, cursor string) (CardPage, error) {
+func (d *Directory) ListCards(ctx context.Context, q CardQuestion, limit int, after string) (CardPage, error) {
 	now := d.now()
 	w := cardWalk{limit: limit, horizon: d.life.Horizon(now), budget: newBudget(now, d.now)}
-	if cursor != "" {
-		aid, err := codec.DecodeB64u(cursor)
+	if after != "" {
+		aid, err := codec.DecodeB64u(after)
 		if err != nil || !identity.ValidAID(string(aid)) {
-			return CardPage{}, errCursor()
+			return CardPage{}, cursor.Invalid()
 		}
 		w.after = string(aid)
 	}

@@ -89,6 +89,11 @@ type Reads interface {
 	Addresses(ctx context.Context, after string, n int) ([]Address, error)
 	Card(ctx context.Context, aid string) ([]byte, error)
 	Cards(ctx context.Context, q CardQuestion, after string, n int) (CardStep, error)
+
+	// Faces gives agents in the order of aids, of which no two are the same; it
+	// stops once their views have more than most bytes, and not before the second.
+	Faces(ctx context.Context, aids []string, most int) ([]Face, error)
+
 	Counts(ctx context.Context) (map[string]int64, error)
 }
 

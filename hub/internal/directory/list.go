@@ -10,11 +10,13 @@ import (
 )
 
 // Row is a place of a list and the agent there. View is nil where the agent
-// does not answer the question, or was shown at an earlier place.
+// does not answer the question, or was shown at an earlier place. One that is
+// Gone has no signs of life to show.
 type Row struct {
 	Place    Place
 	View     []byte
 	LastSeen time.Time
+	Gone     bool
 }
 
 func (r Row) life() Life { return Life{RegisteredAt: r.Place.RegisteredAt, LastSeen: r.LastSeen} }
@@ -65,6 +67,10 @@ func (p Page) AppendViews(out []byte) []byte {
 	for i, r := range p.rows {
 		if i > 0 {
 			out = append(out, ',')
+		}
+		if r.Gone {
+			out = append(out, r.View...)
+			continue
 		}
 		out = appendLive(out, r.View, r.life(), p.horizon)
 	}

@@ -37,7 +37,14 @@ func (d *Directory) Show(ctx context.Context, aid string) (v wire.Agent, note st
 
 func (d *Directory) showDeparted(ctx context.Context, aid string) (wire.Agent, string, error) {
 	m, _, err := d.store.Member(ctx, aid)
-	return wire.Agent{AID: aid, Caps: []string{}, RegisteredAt: m.FirstSeen.UTC(), Departed: true}, noteDeparted, err
+	return Face{AID: aid, Member: m}.absent(), noteDeparted, err
+}
+
+// absent is an agent without a registration, as it is shown.
+func (f Face) absent() wire.Agent {
+	m := f.Member
+	return wire.Agent{AID: f.AID, Caps: []string{}, AvgRating: m.Rating.Mean(), ReviewCount: m.Rating.Count,
+		RegisteredAt: m.FirstSeen.UTC(), Departed: !m.FirstSeen.IsZero()}
 }
 
 // KEL is the key history of an AID that is or was registered here.

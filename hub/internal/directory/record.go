@@ -15,6 +15,7 @@ type Member struct {
 	CardMark  *card.Mark // nil when there never was a card
 	ADPSeq    *int64
 	Suspended bool // by the hub's operator
+	Rating    Rating
 }
 
 // Record is everything on record of one AID when a change is decided.

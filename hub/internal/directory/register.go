@@ -169,7 +169,8 @@ func (app Application) agent(rec Record, now time.Time) Agent {
 	if rec.Agent != nil {
 		a = *rec.Agent
 	}
-	a.Name, a.Tags, a.Away = app.Name, app.Tags, false // a registration is a sign of life
+	a.Name, a.Tags, a.Rating = app.Name, app.Tags, rec.Rating
+	a.Away = false // a registration is a sign of life
 	if !app.Profile.IsZero() {
 		a.Profile = app.Profile
 	}

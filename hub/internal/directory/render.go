@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 // Rendered is the agent as lists show it, made once when the row is written.
@@ -12,11 +14,15 @@ import (
 func (a Agent) Rendered() ([]byte, error) {
 	v := a.View()
 	v.Readme = ""
+	return render(v)
+}
+
+func render(v wire.Agent) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("render agent %s: %w", a.AID, err)
+		return nil, fmt.Errorf("render agent %s: %w", v.AID, err)
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }

@@ -20,7 +20,7 @@ func (d *Directory) agents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return d.page(w, r, q, question, "agents", "")
+	return d.page(w, r, q, question)
 }
 
 // ask reads the question. ?cap= that is present is the question, even when it
@@ -34,7 +34,7 @@ func ask(q url.Values) (directory.Question, error) {
 
 // page answers a question with one page. Memory is taken from the budget of the
 // process before the answer is read from the database.
-func (d *Directory) page(w http.ResponseWriter, r *http.Request, q url.Values, question directory.Question, name, more string) error {
+func (d *Directory) page(w http.ResponseWriter, r *http.Request, q url.Values, question directory.Question) error {
 	limit, err := limitOf(q, directory.MaxPage, directory.MaxPage)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (d *Directory) page(w http.ResponseWriter, r *http.Request, q url.Values, q
 	if err != nil {
 		return err
 	}
-	return writeBody(w, http.StatusOK, "application/json", joinPage(name, page, more))
+	return writeBody(w, http.StatusOK, "application/json", joinPage("agents", page, ""))
 }
 
 // taking is memory that is taken in steps and given back at once.
@@ -89,15 +89,6 @@ func joinPage(name string, p directory.Page, more string) []byte {
 	out := make([]byte, 0, len(head)+p.Size()+1+len(more)+len(tail))
 	out = p.AppendViews(append(out, head...))
 	return append(append(append(out, ']'), more...), tail...)
-}
-
-// agent serves GET /agents/{aid}.
-func (d *Directory) agent(w http.ResponseWriter, r *http.Request) error {
-	v, note, err := d.Rules.Show(r.Context(), aidOf(r))
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, wire.AgentPage{Agent: v, Reviews: []wire.RawJSON{}, Note: note})
 }
 
 // profile serves POST /profile.
@@ -198,23 +189,4 @@ func (d *Directory) addresses(w http.ResponseWriter, r *http.Request) error {
 
 func toAddress(a directory.Address) wire.P2PAddress {
 	return wire.P2PAddress{AID: a.AID, Addr: a.Addr, At: a.At.UTC()}
-}
-
-// graph serves GET /graph: everybody listed, page by page, and who rated whom.
-func (d *Directory) graph(w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r)
-	if err != nil {
-		return err
-	}
-	const edges = `,"edges":[],"note":"edges are reviews; this hub has none yet"`
-	return d.page(w, r, q, directory.Question{}, "nodes", edges)
-}
-
-// stats serves GET /stats.
-func (d *Directory) stats(w http.ResponseWriter, r *http.Request) error {
-	s, err := d.Rules.Stats(r.Context())
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, wire.Stats{Agents: s.Agents, Modules: []string{}})
 }

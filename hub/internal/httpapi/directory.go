@@ -8,6 +8,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/reviews"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -17,6 +18,8 @@ type Directory struct {
 	Rules     *directory.Directory
 	Strangers *admission.Limiter // registrations by address
 	Members   *admission.Limiter // registrations by AID
+	Reviews   *reviews.Reviews
+	Reviewers *admission.Limiter // reviews by address
 	P2PPeers  bool               // serve GET /p2p/peers, which lists every address
 
 	api *API
@@ -27,18 +30,16 @@ func (d *Directory) routes(a *API, r chi.Router) {
 	r.Post("/register", a.open(d.register))
 	r.Post("/profile", a.signed(signedRoute{action: wire.ActionProfile}, d.profile))
 	r.Get("/agents", a.open(d.agents))
-	r.Get("/agents/{aid}", a.open(d.agent))
 	r.Post("/agents/{aid}/visibility", d.ifRegistered(a.signed(signedRoute{action: wire.ActionVisibility}, d.visibility)))
 	r.Post("/agents/{aid}/deregister", a.signed(signedRoute{action: wire.ActionDeregister}, d.deregister))
 	d.keyRoutes(a, r)
 	d.a2aRoutes(a, r)
+	d.reviewRoutes(a, r)
 	r.Post("/agents/{aid}/p2p", a.signed(signedRoute{action: wire.ActionP2P}, d.putAddress))
 	r.Get("/agents/{aid}/p2p", a.open(d.address))
 	if d.P2PPeers {
 		r.Get("/p2p/peers", a.open(d.addresses))
 	}
-	r.Get("/graph", a.open(d.graph))
-	r.Get("/stats", a.open(d.stats))
 }
 
 // query reads the query strictly: a parameter that can't be decoded would

@@ -29,6 +29,8 @@ import (
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/hub/internal/reviews"
+	"github.com/anet-hub/anet/hub/internal/reviews/reviewtest"
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/relayauth"
@@ -68,6 +70,8 @@ func newTownOn(t testing.TB, pool *pgxpool.Pool, door admission.Door) *town {
 		Rules:     directory.New(store, directorytest.Usual{}, door, cache.Replay, w.clock),
 		Strangers: admission.NewLimiter(10, 20, "register_rate", w.clock),
 		Members:   admission.NewLimiter(30, 30, "register_rate_agent", w.clock),
+		Reviews:   reviews.New(postgres.NewReviews(pool), store, cache.Replay, w.clock),
+		Reviewers: admission.NewLimiter(60, 60, "review_rate", w.clock),
 	}
 	w.api = New(Deps{
 		Signers: store, Key: w, Replays: cache, Budget: budget.New(64 << 20), Version: "test",
@@ -218,6 +222,12 @@ func TestDirectoryTranscript(t *testing.T) {
 		"/agents/" + bob.AID() + "/keys", "/a2a/v1/agents?skill=text.digest", "/a2a/v1/agents/" + alice.AID() + "/card",
 		"/graph?limit=1", "/stats", "/p2p/peers",
 	} {
+		get(target)
+	}
+	receipt, review := reviewtest.DoneAs("ix_one", bob.Key, alice.Key, 4, testNow).Sign(t)
+	said, _ := json.Marshal(wire.SubmitReview{Receipt: receipt, Review: review})
+	show(httptest.NewRequest(http.MethodPost, "/reviews", bytes.NewReader(said)))
+	for _, target := range []string{"/agents?cap=text.digest&limit=1", "/agents/" + bob.AID(), "/agents/" + bob.AID() + "/reputation", "/graph", "/stats"} {
 		get(target)
 	}
 	show(w.signed(bob, wire.ActionDeregister, "/agents/"+bob.AID()+"/deregister", struct{}{}))

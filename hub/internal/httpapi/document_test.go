@@ -193,7 +193,7 @@ func TestRareRefusalsAreDocumented(t *testing.T) {
 
 // reads are the routes that read something from the database.
 var reads = []string{
-	"/agents", "/agents?cap=x", "/?cap=x", "/graph", "/stats", "/a2a/v1/agents", "/agents/x", "/agents/x/kel", "/agents/x/keys",
+	"/agents", "/agents?cap=x", "/?cap=x", "/graph", "/stats", "/a2a/v1/agents", "/agents/x", "/agents/x/reputation", "/agents/x/kel", "/agents/x/keys",
 	"/agents/x/card", "/agents/x/jwks.json", "/agents/x/p2p", "/a2a/v1/agents/x/card",
 }
 
@@ -208,6 +208,7 @@ func TestRareRefusalsOfBodiesAreDocumented(t *testing.T) {
 		"/register": wire.ActionRegister, "/profile": wire.ActionProfile, own + "/visibility": wire.ActionVisibility,
 		own + "/p2p": wire.ActionP2P, own + "/keys": wire.ActionKeys, own + "/deregister": wire.ActionDeregister,
 		"/agents/kel:lookup": "", "/agents/keys:lookup": "", "/a2a/v1/agents/card:lookup": "",
+		"/agents/reputation:lookup": "", "/reviews": "",
 	} {
 		request := func() *http.Request { return w.signed(n, action, target, n.Register("alice")) }
 		cut := request()

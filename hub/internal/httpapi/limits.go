@@ -52,9 +52,10 @@ func rate(l *admission.Limiter, per string) wire.RateLimit {
 }
 
 func (d *Directory) tell(l *wire.Limits) {
-	l.Bodies.Lookup = maxLookupBody
+	l.Bodies.Lookup, l.Bodies.Review = maxLookupBody, maxOpenBody
 	d.Rules.Tell(l)
-	l.Rates = append(l.Rates, rate(d.Strangers, "address"), rate(d.Members, "agent"))
+	d.Reviews.Tell(l)
+	l.Rates = append(l.Rates, rate(d.Strangers, "address"), rate(d.Members, "agent"), rate(d.Reviewers, "address"))
 }
 
 func (m *Mail) tell(l *wire.Limits) {

@@ -157,7 +157,12 @@ func (p *Pages) agent(r *http.Request, memory *taking) (web.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return web.NewAgent(p.site(r), v, note, statement, p.api.Now()), nil
+	said, err := p.Directory.Reviews.Of(r.Context(), aid, web.ShownReviews, "")
+	if err != nil {
+		return nil, err
+	}
+	now := p.api.Now()
+	return web.NewAgent(p.site(r), v, note, statement, now).With(said.Reviews, now), nil
 }
 
 // statement is the agent's admitted card, nil where there is none.

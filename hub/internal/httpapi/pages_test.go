@@ -13,6 +13,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/budget"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/reviews/reviewtest"
 	"github.com/anet-hub/anet/hub/internal/web"
 	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/errs"
@@ -60,6 +61,9 @@ func village(t *testing.T) (w *town, alice, bob, carol *directorytest.Node) {
 // The pages as people get them, written down.
 func TestPages(t *testing.T) {
 	w, alice, bob, carol := village(t)
+	work := reviewtest.Done(alice.Key, bob.Key, 4, testNow)
+	work.Word.Comment = "5 < 6 & <b>fast</b>"
+	w.submit(work)
 	w.advance(90 * time.Minute)
 	for file, target := range map[string]string{
 		"front.html": "/", "exact.html": "/?cap=text.digest", "words.html": "/?q=MORE", "nobody.html": "/?cap=light.onoff",

@@ -26,8 +26,8 @@ var loadedTables = []struct {
 	columns []string
 	rows    func(Stock) ([][]any, error)
 }{
-	{"member", []string{"aid", "kel", "first_seen_at"}, func(s Stock) ([][]any, error) {
-		return [][]any{{s.AID, []byte{0x80}, s.RegisteredAt}}, nil
+	{"member", []string{"aid", "kel", "first_seen_at", "rating_sum", "rating_count"}, func(s Stock) ([][]any, error) {
+		return [][]any{{s.AID, []byte{0x80}, s.RegisteredAt, s.Rating.Sum, s.Rating.Count}}, nil
 	}},
 	{"agent", loadedColumns, agentRow},
 	{"agent_cap", []string{"aid", "cap", "skill", "rank_rating", "rank_reviews", "registered_at"}, capRows},

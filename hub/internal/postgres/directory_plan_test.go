@@ -147,12 +147,7 @@ func TestNoQuestionScansATable(t *testing.T) {
 	cards := func(skill, tag, text string) []any {
 		return []any{pgx.NamedArgs{"skill": skill, "tag": tag, "text": text, "after": "", "n": 51}}
 	}
-	for _, c := range []struct {
-		why, sql string
-		args     []any
-		index    string
-		most     float64 // rows any part may touch
-	}{
+	for _, c := range []question{
 		{"a common id", rankedSQL, ranked("common.cap"), "agent_cap_order", 51},
 		{"a rare id", rankedSQL, ranked("own.n777"), "agent_cap_order", 51},
 		{"an id nobody has", rankedSQL, ranked("nobody"), "agent_cap_order", 51},
@@ -167,20 +162,34 @@ func TestNoQuestionScansATable(t *testing.T) {
 		{"a step of the tour", tourSQL, []any{pgx.NamedArgs{"after": "", "n": tourStep, "before": time.Unix(0, 0)}}, "agent_seen_pk", tourStep},
 		{"all cards", `WITH k AS (` + allCardsSQL + `)` + cardsSQL, cards("", "", ""), "agent_card_pk", 51},
 	} {
-		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
-			used := false
-			explain(t, conn, mode, c.sql, c.args).walk(func(p plan) {
-				if p.Type == "Seq Scan" || p.Type == "Bitmap Heap Scan" {
-					t.Errorf("%s (%s): %s of %s", c.why, mode, p.Type, p.Relation)
-				}
-				if touched := (p.Rows + p.Removed) * p.Loops; p.Index != "" && touched > c.most {
-					t.Errorf("%s (%s): %s touches %.0f rows, want at most %.0f", c.why, mode, p.Index, touched, c.most)
-				}
-				used = used || p.Index == c.index
-			})
-			if !used {
-				t.Errorf("%s (%s): %s is not used", c.why, mode, c.index)
+		c.ask(t, conn)
+	}
+}
+
+// question is a statement with the index that answers it.
+type question struct {
+	why, sql string
+	args     []any
+	index    string
+	most     float64 // rows any part may touch
+}
+
+// ask runs it with both kinds of plan.
+func (c question) ask(t *testing.T, conn *pgxpool.Conn) {
+	t.Helper()
+	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+		used := false
+		explain(t, conn, mode, c.sql, c.args).walk(func(p plan) {
+			if p.Type == "Seq Scan" || p.Type == "Bitmap Heap Scan" {
+				t.Errorf("%s (%s): %s of %s", c.why, mode, p.Type, p.Relation)
 			}
+			if touched := (p.Rows + p.Removed) * p.Loops; p.Index != "" && touched > c.most {
+				t.Errorf("%s (%s): %s touches %.0f rows, want at most %.0f", c.why, mode, p.Index, touched, c.most)
+			}
+			used = used || p.Index == c.index
+		})
+		if !used {
+			t.Errorf("%s (%s): %s is not used", c.why, mode, c.index)
 		}
 	}
 }

@@ -24,11 +24,18 @@ func (s *Directory) SignerKEL(ctx context.Context, aid string) (kel []byte, err 
 	return kel, found(err, errAgentUnknown(), "read a key history")
 }
 
+// KnownKEL implements reviews.Agents: members are known for good.
+func (s *Directory) KnownKEL(ctx context.Context, aid string) (kel []byte, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT kel FROM member WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(&kel)
+	return kel, found(err, errAgentUnknown(), "read a key history")
+}
+
 // Member implements directory.Reads.
 func (s *Directory) Member(ctx context.Context, aid string) (m directory.Member, registered bool, err error) {
 	err = s.pool.QueryRow(ctx, `
-		SELECT kel, first_seen_at, EXISTS (SELECT FROM agent a WHERE a.aid = m.aid)
-		FROM member m WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(&m.KEL, &m.FirstSeen, &registered)
+		SELECT kel, first_seen_at, rating_sum, rating_count, EXISTS (SELECT FROM agent a WHERE a.aid = m.aid)
+		FROM member m WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(
+		&m.KEL, &m.FirstSeen, &m.Rating.Sum, &m.Rating.Count, &registered)
 	return m, registered, found(err, errAgentUnknown(), "read a member")
 }
 

@@ -62,7 +62,7 @@ const (
 		INSERT INTO member (aid, kel, first_seen_at) VALUES (@aid, @kel, @now) ON CONFLICT DO NOTHING`
 	lockMemberSQL = `SELECT FROM member WHERE aid = @aid FOR UPDATE`
 	readRecordSQL = `
-		SELECT kel, first_seen_at, card_seq, card_hash, adp_seq, suspended_at IS NOT NULL,
+		SELECT kel, first_seen_at, card_seq, card_hash, adp_seq, suspended_at IS NOT NULL, rating_sum, rating_count,
 		       (SELECT keyset FROM agent_keyset k WHERE k.aid = m.aid),
 		       (SELECT card FROM agent_card c WHERE c.aid = m.aid),
 		       (SELECT card FROM agent_adp_card d WHERE d.aid = m.aid)
@@ -101,7 +101,7 @@ func toLockedRecord(res pgx.BatchResults) (rec directory.Record, err error) {
 func toRecord(r pgx.Row) (rec directory.Record, err error) {
 	var seq *int64
 	var hash []byte
-	err = r.Scan(&rec.KEL, &rec.FirstSeen, &seq, &hash, &rec.ADPSeq, &rec.Suspended, &rec.Keyset, &rec.Card, &rec.ADP)
+	err = r.Scan(&rec.KEL, &rec.FirstSeen, &seq, &hash, &rec.ADPSeq, &rec.Suspended, &rec.Rating.Sum, &rec.Rating.Count, &rec.Keyset, &rec.Card, &rec.ADP)
 	rec.CardMark = toMark(seq, hash)
 	return rec, err
 }

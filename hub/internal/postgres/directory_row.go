@@ -34,7 +34,8 @@ const upsertAgentSQL = `
 	ON CONFLICT (aid) DO UPDATE SET
 		name = EXCLUDED.name, tags = EXCLUDED.tags, card_name = EXCLUDED.card_name, skills = EXCLUDED.skills,
 		summary = EXCLUDED.summary, readme = EXCLUDED.readme, pricing = EXCLUDED.pricing,
-		visibility = EXCLUDED.visibility, rank_rating = EXCLUDED.rank_rating, rank_reviews = EXCLUDED.rank_reviews,
+		visibility = EXCLUDED.visibility, rating_sum = EXCLUDED.rating_sum, rating_count = EXCLUDED.rating_count,
+		rank_rating = EXCLUDED.rank_rating, rank_reviews = EXCLUDED.rank_reviews,
 		shown = EXCLUDED.shown, listed = EXCLUDED.listed, view = EXCLUDED.view, search = EXCLUDED.search,
 		body_hash = EXCLUDED.body_hash, body_until = EXCLUDED.body_until, answered = EXCLUDED.answered`
 

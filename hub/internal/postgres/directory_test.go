@@ -90,11 +90,7 @@ func (h *hub) list(q directory.Question, limit int) (aids []string) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		var views []wire.Agent
-		if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", p.AppendViews(nil)), &views); err != nil {
-			h.t.Fatal(err)
-		}
-		for _, v := range views {
+		for _, v := range viewsOf(h.t, p) {
 			aids = append(aids, v.AID)
 		}
 		if cursor = p.Next; cursor == "" {

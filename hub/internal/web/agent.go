@@ -23,6 +23,7 @@ type Agent struct {
 	Registered      Moment
 	Seen            Moment
 	Calls, Looks    []Command
+	Reviews         []Review // the latest
 }
 
 // Skill is a capability as the card describes it.
