@@ -47,7 +47,7 @@ var rules = []string{
 }
 
 // pgxUsers are the only homes of SQL for PostgreSQL.
-var pgxUsers = []string{"hub/internal/postgres", "hub/pgtest/...", "migrations", "e2e/...", "hub/app"}
+var pgxUsers = []string{"hub/internal/postgres", "hub/internal/pgtools", "hub/pgtest/...", "migrations", "e2e/...", "hub/app"}
 
 func TestLayers(t *testing.T) {
 	packages := list(t)

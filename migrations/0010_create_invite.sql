@@ -1,4 +1,5 @@
 -- +goose Up
+-- locks: member SHARE ROW EXCLUSIVE, moment
 
 -- What lets AIDs in that the hub does not know. The token itself is kept
 -- nowhere. uses counts the rows of invite_use, under the lock of this one.

@@ -1,4 +1,6 @@
 -- +goose Up
+-- locks: agent ACCESS EXCLUSIVE, moment
+-- locks: agent_seen ACCESS EXCLUSIVE, moment
 
 -- Who was not heard of for so long that lists leave it out is away: its rows of
 -- agent_cap are gone and agent.listed is false until it polls again. It stands

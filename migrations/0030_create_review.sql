@@ -1,4 +1,5 @@
 -- +goose Up
+-- locks: member ACCESS EXCLUSIVE, moment
 
 -- What reviews say of a member, which outlives its registration. An agent's
 -- own copy is what lists are ordered by. A program that does not know this

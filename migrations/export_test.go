@@ -4,6 +4,7 @@ var (
 	UpTo     = upTo
 	Versions = versions
 	Files    = files
+	Read     = read
 )
 
 const LockKey = lockKey

@@ -105,6 +105,14 @@ CREATE TABLE audit (
     CONSTRAINT audit_pk PRIMARY KEY (id)
 );
 
+CREATE TABLE backup (
+    sha256 bytea NOT NULL,
+    taken_at timestamp with time zone NOT NULL,
+    bytes bigint NOT NULL,
+    proven_at timestamp with time zone,
+    CONSTRAINT backup_pk PRIMARY KEY (sha256)
+);
+
 CREATE TABLE directory_count (
     name text NOT NULL,
     shard smallint NOT NULL,

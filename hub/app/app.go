@@ -48,7 +48,7 @@ func (a *App) build(ctx context.Context, reg *prometheus.Registry) (err error) {
 	if a.data, err = OpenDatabase(ctx, a.cfg, a.log); err != nil {
 		return err
 	}
-	if err := postgres.Migrate(ctx, a.data.DirectURL(), a.log); err != nil {
+	if err := a.schema(ctx); err != nil {
 		return err
 	}
 	key, err := hubkey.Open(ctx, postgres.NewIdentity(a.data.DB.Pool, clock), clock(), a.log)

@@ -40,6 +40,7 @@ type Config struct {
 	DatabaseDirectFile string
 	PostgresBinDir     string
 	DatabaseConns      int
+	NoMigrate          bool // refuse a schema that waits for migrations
 
 	Envelope     Bytes // largest decoded envelope
 	SendRate     float64
@@ -122,6 +123,7 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.ACMEDirectory, "acme-directory", c.ACMEDirectory, "the authority's directory")
 	fs.StringVar(&c.ACMECAFile, "acme-ca-file", "", "file with root certificates (PEM) to trust at the directory, beside the system's")
 	fs.IntVar(&c.DatabaseConns, "database-conns", c.DatabaseConns, "connections to the database at most")
+	fs.BoolVar(&c.NoMigrate, "no-migrate", false, "do not start on a schema that waits for migrations (see anet-hub migrate)")
 	fs.Var(&c.Envelope, "relay-max-envelope", "largest envelope")
 	fs.Float64Var(&c.SendRate, "relay-send-rate", c.SendRate, "sends a second for each sender")
 	fs.IntVar(&c.SendBurst, "relay-send-burst", c.SendBurst, "sends at once for each sender")

@@ -99,6 +99,8 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		return nil, err
 	}
 	measured{pool, memory, proofs, keeper, now}.register(reg)
+	backups := postgres.NewBackups(pool)
+	registerBackupAges(reg, backups, now)
 	api := httpapi.New(httpapi.Deps{
 		Signers: agents, Key: key, Replays: histories, Budget: memory,
 		Checks: []httpapi.Check{
@@ -111,7 +113,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		Log: log, Metrics: reg, Gather: reg, Now: now,
 	}, listed, &httpapi.Mail{Relay: rules}, &httpapi.Pages{Directory: listed})
 	h := &hub{api: api, key: key, board: board, keeper: keeper,
-		loops: []func(context.Context) error{key.Run, schema.Run, proofs.Run, presence.Run, life.Run, sweeper.Run, listening(board, bus), rules.Run}}
+		loops: []func(context.Context) error{key.Run, schema.Run, proofs.Run, presence.Run, life.Run, sweeper.Run, listening(board, bus), rules.Run, backups.Run}}
 	if keeper != nil {
 		h.loops = append(h.loops, keeper.Run)
 	}

@@ -18,7 +18,10 @@ type Operator struct {
 	Invites *admission.Desk
 	Members *postgres.Members
 	Audit   *postgres.Audit
+	Backups *postgres.Backups
 
+	cfg  Config
+	log  *slog.Logger
 	data *Database
 	key  *hubkey.Keeper
 }
@@ -26,14 +29,28 @@ type Operator struct {
 // NewOperator finds the database the way serve does. A private PostgreSQL that
 // runs is used as it is; one that does not is started for the command. Where no
 // hub was made yet there is nothing to work on: a mistyped folder or database
-// would otherwise become a hub with an identity of its own.
+// would otherwise become a hub with an identity of its own. Nor is a schema
+// migrated on the side: who looks at a hub decides nothing about it.
 func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
+	op, err := AnySchema(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := postgres.Migrated(ctx, op.data.DirectURL()); err != nil {
+		return nil, errors.Join(err, op.Close(ctx))
+	}
+	return op, nil
+}
+
+// AnySchema is an operator for a hub whatever the version of its schema, for what
+// comes before a migration.
+func AnySchema(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	data, err := AttachDatabase(ctx, cfg, log)
 	if err != nil {
 		return nil, err
 	}
-	op := newOperator(data)
-	if err := op.open(ctx, log); err != nil {
+	op := newOperator(cfg, log, data)
+	if err := op.open(ctx); err != nil {
 		return nil, errors.Join(err, data.Close(ctx))
 	}
 	return op, nil
@@ -46,25 +63,23 @@ func Glance(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error
 	if err != nil {
 		return nil, err
 	}
-	return newOperator(data), nil
+	return newOperator(cfg, log, data), nil
 }
 
-func newOperator(data *Database) *Operator {
+func newOperator(cfg Config, log *slog.Logger, data *Database) *Operator {
 	pool := data.DB.Pool
 	return &Operator{
 		Invites: admission.NewDesk(postgres.NewInvites(pool), time.Now),
-		Members: postgres.NewMembers(pool), Audit: postgres.NewAudit(pool), data: data,
+		Members: postgres.NewMembers(pool), Audit: postgres.NewAudit(pool), Backups: postgres.NewBackups(pool),
+		cfg: cfg, log: log, data: data,
 	}
 }
 
-func (o *Operator) open(ctx context.Context, log *slog.Logger) (err error) {
+func (o *Operator) open(ctx context.Context) (err error) {
 	if err := postgres.HoldsHub(ctx, o.data.DB.Pool); err != nil {
 		return err
 	}
-	if err := postgres.Migrate(ctx, o.data.DirectURL(), log); err != nil {
-		return err
-	}
-	o.key, err = hubkey.Find(ctx, postgres.NewIdentity(o.data.DB.Pool, time.Now), log)
+	o.key, err = hubkey.Find(ctx, postgres.NewIdentity(o.data.DB.Pool, time.Now), o.log)
 	return err
 }
 

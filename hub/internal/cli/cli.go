@@ -63,7 +63,8 @@ func (p *Program) root() *cobra.Command {
 		}
 	}
 	add(groupServe, p.serveCommand(), p.healthCommand())
-	add(groupOperate, p.inviteCommands(), p.agentCommands(), p.identityCommands(), p.auditCommand())
+	add(groupOperate, p.inviteCommands(), p.agentCommands(), p.identityCommands(), p.auditCommand(),
+		p.backupCommand(), p.restoreCommand(), p.migrateCommand())
 	root.AddCommand(p.versionCommand())
 	cmdline.Furnish(root, "serve", "invite create")
 	return root

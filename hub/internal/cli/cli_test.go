@@ -100,6 +100,7 @@ func TestOperatorCommandsAreAlike(t *testing.T) {
 	acts := map[string]bool{
 		"anet-hub invite create": true, "anet-hub invite revoke": true, "anet-hub identity rotate": true,
 		"anet-hub agent suspend": true, "anet-hub agent resume": true,
+		"anet-hub backup": true, "anet-hub restore": true,
 	}
 	each((&Program{}).root(), func(c *cobra.Command) {
 		top := c
@@ -153,6 +154,14 @@ func TestWrongUse(t *testing.T) {
 		{2, "invite create --out /", "a new file"},
 		{2, "agent suspend bafy", "no agent id"},
 		{1, "agent suspend bafyreigtala4crn2jjs7fzyuaxsknhnstc7joihe6n6gw6tg42ujzc2qbe", "ever registered here"},
+		{2, "backup", "a file is missing"},
+		{2, "backup /", "is a folder"},
+		{1, "backup /nowhere/at/all", "no such file"},
+		{2, "backup - --json", "not both"},
+		{1, "restore /nowhere/at/all", "no such file"},
+		{2, "restore /dev/null", "it is no backup of a hub"},
+		{2, "restore --check --into-empty x", "none of the others can be"},
+		{2, "migrate " + token, "takes no arguments"},
 		{2, "audit --since yesterday", "7d, 12h or 90m"},
 		{2, "audit --limit 0", "at least 1"},
 		{2, "audit --log-level loud", "--log-level"},

@@ -20,31 +20,40 @@ import (
 // job is one run of an operator command: the hub to work on, what was named on
 // the command line, and who works.
 type job struct {
-	*app.Operator
-	args []string
-	by   audit.By
+	*app.Operator // nil where the command has no opener
+	args          []string
+	by            audit.By
+	cfg           app.Config
+	log           *slog.Logger
 }
+
+// opener finds the hub. app.NewOperator wants one that this program knows.
+type opener = func(context.Context, app.Config, *slog.Logger) (*app.Operator, error)
 
 // work is what an operator command does.
 type work func(ctx context.Context, j *job) error
 
 // looking makes an operator command that changes nothing.
 func (p *Program) looking(use, short string, args cobra.PositionalArgs, do work) *cobra.Command {
-	c, _ := p.operating(use, short, args, do)
+	c, _ := p.operating(app.NewOperator, use, short, args, do)
 	return c
 }
 
 // acting makes one that changes something. Its store writes down the act, by
 // job.by and for --reason, in the transaction of the change.
 func (p *Program) acting(use, short string, args cobra.PositionalArgs, do work) *cobra.Command {
-	c, by := p.operating(use, short, args, do)
+	return p.actingOn(app.NewOperator, use, short, args, do)
+}
+
+func (p *Program) actingOn(open opener, use, short string, args cobra.PositionalArgs, do work) *cobra.Command {
+	c, by := p.operating(open, use, short, args, do)
 	c.Flags().StringVar(&by.Why, "reason", "", "why, for the audit log; never a secret")
 	return c
 }
 
 // operating makes a command with the flags that find the database. Only these
 // are variables, too: a --yes that somebody exported would agree to everything.
-func (p *Program) operating(use, short string, args cobra.PositionalArgs, do work) (*cobra.Command, *audit.By) {
+func (p *Program) operating(open opener, use, short string, args cobra.PositionalArgs, do work) (*cobra.Command, *audit.By) {
 	cfg, where, by := operatorDefaults(), pflag.NewFlagSet(use, pflag.ContinueOnError), audit.By{}
 	cfg.DatabaseFlags(where)
 	c := cmdline.Command(use+" [flags]", short, args, func(cmd *cobra.Command, args []string) error {
@@ -52,7 +61,7 @@ func (p *Program) operating(use, short string, args cobra.PositionalArgs, do wor
 			return cmdline.WrongUse("%w", err)
 		}
 		by.Who, by.How = whoami(p.Getenv)
-		return p.operate(cmd.Context(), cfg, &job{args: args, by: by}, do)
+		return p.operate(cmd.Context(), open, &job{args: args, by: by, cfg: cfg}, do)
 	})
 	c.Flags().AddFlagSet(where)
 	c.ValidArgsFunction = cobra.NoFileCompletions
@@ -66,15 +75,17 @@ func operatorDefaults() app.Config {
 	return cfg
 }
 
-func (p *Program) operate(ctx context.Context, cfg app.Config, j *job, do work) (err error) {
+func (p *Program) operate(ctx context.Context, open opener, j *job, do work) (err error) {
 	if err := checkReason(j.by); err != nil {
 		return err
 	}
-	log, err := cfg.Logger(p.Err)
-	if err != nil {
+	if j.log, err = j.cfg.Logger(p.Err); err != nil {
 		return cmdline.WrongUse("%w", err)
 	}
-	if j.Operator, err = app.NewOperator(ctx, cfg, log); err != nil {
+	if open == nil {
+		return do(ctx, j)
+	}
+	if j.Operator, err = open(ctx, j.cfg, j.log); err != nil {
 		return err
 	}
 	return errors.Join(do(ctx, j), j.Close(ctx))

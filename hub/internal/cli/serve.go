@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/hub/app"
+	"github.com/anet-hub/anet/migrations"
 	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/version"
 	"github.com/anet-hub/anet/shared/wire"
@@ -77,8 +78,8 @@ func ask(ctx context.Context, url string) error {
 func (p *Program) versionCommand() *cobra.Command {
 	c := cmdline.Command("version", "Print the version", cmdline.None, func(*cobra.Command, []string) error {
 		return p.show(map[string]any{
-			"version": version.Version, "commit": version.Commit, "wire": wire.Version, "go": runtime.Version(),
-		}, func(w io.Writer) { fmt.Fprintln(w, "anet-hub", version.String()) })
+			"version": version.Version, "commit": version.Commit, "wire": wire.Version, "schema": migrations.Latest(), "go": runtime.Version(),
+		}, func(w io.Writer) { fmt.Fprintf(w, "anet-hub %s, schema %d\n", version.String(), migrations.Latest()) })
 	})
 	return cmdline.Example(p.printing(c), "anet-hub version", "anet-hub version --json")
 }

@@ -55,3 +55,13 @@ func pooled(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	}
 	return serving != conn.PgConn().PID(), nil
 }
+
+// Migrated refuses a schema that waits for migrations.
+func Migrated(ctx context.Context, url string) error {
+	done, err := migrations.Settled(ctx, url)
+	if err == nil && !done {
+		err = errs.New(errs.Unavailable, "schema_pending",
+			"the database waits for migrations: \"anet-hub migrate --plan\" shows them, \"anet-hub migrate\" or the next \"anet-hub serve\" applies them")
+	}
+	return err
+}
