@@ -83,16 +83,33 @@ type drippers struct {
 	wait sync.WaitGroup
 	open atomic.Int64
 
-	mu   sync.Mutex
-	took [2][]time.Duration // of headers, of bodies
+	mu    sync.Mutex
+	took  [2][]time.Duration // of headers, of bodies
+	conns []net.Conn
+}
+
+// hangUp closes what is still open from this side.
+func (d *drippers) hangUp() {
+	d.mu.Lock()
+	for _, c := range d.conns {
+		c.Close()
+	}
+	d.mu.Unlock()
+	d.wait.Wait()
 }
 
 func (d *drippers) drip(t *testing.T, h *stage.Hub, begin string, next byte, every time.Duration) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
 	stage.Must(t, err)
-	_, err = conn.Write([]byte(begin))
-	stage.Must(t, err)
+	d.dripAt(conn, begin, next, every)
+}
+
+func (d *drippers) dripAt(conn net.Conn, begin string, next byte, every time.Duration) {
+	_, _ = conn.Write([]byte(begin)) // who is closed by now is closed at once
+	d.mu.Lock()
+	d.conns = append(d.conns, conn)
+	d.mu.Unlock()
 	start, closed := time.Now(), make(chan struct{})
 	d.open.Add(1)
 	d.wait.Go(func() {
@@ -137,6 +154,8 @@ func (d *drippers) record(body bool, took time.Duration) {
 }
 
 func (d *drippers) longest(body bool) (longest time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	i := 0
 	if body {
 		i = 1
