@@ -20,6 +20,10 @@ func askHub(v *visitor) {
 	for _, target := range []string{"/openapi.yaml", "/limits", "/llms.txt"} {
 		v.tagged(v.opened(http.MethodGet, target, ""))
 	}
+	v.call("200", v.operator, "/hub/probe", "{}"+strings.Repeat(" ", 64<<10))
+	v.call("401 not_the_owner", v.joined("alice"), "/hub/probe", "")
+	v.post("401 bad_auth_headers", "/hub/probe", "")
+	v.call("413 body_too_large", v.operator, "/hub/probe", strings.Repeat(" ", 2<<20))
 	v.seen.add("general", v.get("404 no_such_route", "/guest/x"))
 	v.seen.add("general", v.post("405 method_not_allowed", "/stats", ""))
 }

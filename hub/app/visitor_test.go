@@ -30,6 +30,8 @@ type visitor struct {
 	url  string // of the database
 	from byte   // of the address it seems to come from
 
+	operator *directorytest.Node // with the hub's own key
+
 	seen sightings
 }
 
@@ -46,6 +48,7 @@ func (v *visitor) visit(change func(*Config)) {
 	v.url = pgtest.URL(v.t)
 	a := startWith(v.t, v.url, change)
 	v.base, v.hub = "http://"+a.Addr(), a.AID()
+	v.operator = &directorytest.Node{Key: a.hub.key.Current()}
 }
 
 // agent is one that nobody knows yet.

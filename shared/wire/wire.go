@@ -32,6 +32,7 @@ const (
 	ActionDeregister = "deregister"
 	ActionP2P        = "p2p"
 	ActionKeys       = "keys"
+	ActionProbe      = "probe" // ours
 )
 
 // Times and sizes both sides must agree on.
@@ -66,6 +67,17 @@ type Index struct {
 	Limits    string `json:"limits"`
 	OpenAPI   string `json:"openapi"`
 	Guide     string `json:"guide"`
+}
+
+// Probed answers POST /hub/probe, ours: what arrived of a request of the hub's
+// own operator.
+type Probed struct {
+	Client      string `json:"client"` // what rates count by
+	Peer        string `json:"peer"`   // who connected
+	PeerTrusted bool   `json:"peer_trusted"`
+	ProxyHeader string `json:"proxy_header"` // where a trusted peer is asked for the client
+	Bytes       int64  `json:"bytes"`
+	HubTimeMS   int64  `json:"hub_time_ms"`
 }
 
 // Problem is the body of every failed request. Code, RequestID and Field are

@@ -91,6 +91,7 @@ func New(d Deps, groups ...Group) *API {
 	r.Get("/readyz", a.open(a.readyz))
 	r.Get("/metrics", a.scrape())
 	r.Get("/hub/identity", a.open(a.identity))
+	r.Post("/hub/probe", a.open(a.probe))
 	r.Get("/openapi.yaml", a.open(document))
 	r.Get("/limits", a.open(a.showLimits))
 	for _, g := range groups {

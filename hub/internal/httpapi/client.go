@@ -24,6 +24,14 @@ type Proxies struct {
 	Header  string // in its canonical form; empty is X-Real-Ip
 }
 
+// name is the header that is looked at.
+func (p Proxies) name() string {
+	if p.Header == "" {
+		return realIP
+	}
+	return p.Header
+}
+
 // ProxyHeader is the header of that name, in any case.
 func ProxyHeader(name string) (string, error) {
 	known := []string{realIP, forwardedFor, forwarded}
