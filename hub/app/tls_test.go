@@ -179,8 +179,8 @@ func TestCertificatesAreObtainedOnce(t *testing.T) {
 	if err != nil || nameless.TLS.PeerCertificates[0].VerifyHostname(hubName) != nil {
 		t.Errorf("without a name: %v, want the first one's certificate", err)
 	}
-	if got := ca.Orders(); got != len(names) {
-		t.Errorf("the authority was asked for %d certificates, want %d", got, len(names))
+	if got := ca.Issued(); got != len(names) {
+		t.Errorf("the authority issued %d certificates, want %d", got, len(names))
 	}
 	for _, s := range []*secured{a, b, again} {
 		keepsSecrets(t, database, s.words.String())

@@ -39,11 +39,12 @@ type Authority struct {
 	CAFile    string         // what to trust at the directory
 	Roots     *x509.CertPool // what to trust of its certificates
 
-	orders atomic.Int64
+	issued atomic.Int64
 }
 
-// Orders is how many certificates were asked for.
-func (a *Authority) Orders() int { return int(a.orders.Load()) }
+// Issued is how many certificates it was made to issue. An order may be tried
+// again, after one of the nonces that pebble refuses at random.
+func (a *Authority) Issued() int { return int(a.issued.Load()) }
 
 // hurry lets pebble not wait at random before it looks at a challenge.
 var hurry = sync.OnceValue(func() error { return os.Setenv("PEBBLE_VA_NOSLEEP", "1") })
@@ -71,10 +72,11 @@ func Start(t testing.TB, o Options) *Authority {
 
 func (a *Authority) serve(t testing.TB, h http.Handler) {
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/order-plz") {
-			a.orders.Add(1)
+		seen := &status{ResponseWriter: w, code: http.StatusOK}
+		h.ServeHTTP(seen, r)
+		if strings.HasPrefix(r.URL.Path, "/finalize-order/") && seen.code == http.StatusOK {
+			a.issued.Add(1)
 		}
-		h.ServeHTTP(w, r)
 	}))
 	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // of those who do not trust it, on purpose
 	t.Cleanup(srv.Close)
@@ -82,6 +84,16 @@ func (a *Authority) serve(t testing.TB, h http.Handler) {
 	a.CAFile = filepath.Join(t.TempDir(), "directory.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
 	must(t, os.WriteFile(a.CAFile, text, 0o644))
+}
+
+type status struct {
+	http.ResponseWriter
+	code int
+}
+
+func (s *status) WriteHeader(code int) {
+	s.code = code
+	s.ResponseWriter.WriteHeader(code)
 }
 
 func must(t testing.TB, err error) {
