@@ -44,6 +44,17 @@ func (r relay) Send(ctx context.Context, to string, envelope []byte) (mayHaveArr
 	return mayArrive(err), err
 }
 
+func (r relay) Review(ctx context.Context, receipt, review []byte) (mayBeTaken bool, err error) {
+	if r.hub == nil {
+		return false, noHubYet()
+	}
+	if err := r.home.Trusted(ctx); err != nil {
+		return false, err
+	}
+	err = r.hub.Review(ctx, receipt, review)
+	return mayArrive(err), err
+}
+
 func (r relay) Keys(ctx context.Context, aid string) (kel, keyset []byte, err error) {
 	if r.hub == nil {
 		return nil, nil, noHubYet()

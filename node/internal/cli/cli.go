@@ -85,7 +85,7 @@ func (p *Program) root() *cobra.Command {
 		p.profileCommand(), p.identityCommand(), p.registerCommand(), p.leaveCommand())
 	add(groupOthers, p.findCommand(), p.cardCommand())
 	add(groupTasks, p.delegateCommand(), p.taskCommand(), p.resultsCommand(), p.inboxCommand(), p.threadCommand(),
-		p.messageCommand(), p.endCommand(), p.cancelCommand())
+		p.messageCommand(), p.endCommand(), p.cancelCommand(), p.reviewCommand())
 	add(groupAccess, p.peersCommand(), p.inboundCommand())
 	root.AddCommand(p.versionCommand())
 	cmdline.Furnish(root, "delegate", "task get")

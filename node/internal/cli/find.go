@@ -76,7 +76,7 @@ func printFound(w io.Writer, found node.Found) {
 	}
 	fmt.Fprintln(w, "NAME\tCAPABILITIES\tRATING\tAID")
 	for _, a := range found.Agents {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", line(a.Name), words(marked(a)), rating(a), line(a.AID), remarks(a))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", line(a.Name), words(marked(a)), rating(a.Rating, a.Reviews), line(a.AID), remarks(a))
 	}
 	if found.NextCursor != "" {
 		fmt.Fprintf(w, "there are more: --all, or --cursor %s\n", line(found.NextCursor))
@@ -94,11 +94,11 @@ func marked(a node.Agent) []string {
 	return out
 }
 
-func rating(a node.Agent) string {
-	if a.Reviews == 0 {
+func rating(mean float64, reviews int64) string {
+	if reviews == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f (%d)", a.Rating, a.Reviews)
+	return fmt.Sprintf("%.1f (%d)", mean, reviews)
 }
 
 func remarks(a node.Agent) (s string) {
@@ -144,6 +144,7 @@ func printCard(w io.Writer, shown node.Card) {
 		proof = "NOT verified: " + shown.Code
 	}
 	fmt.Fprintf(w, "%s\t%s\t(%s)\n", line(c.Name), shown.AID, proof)
+	fmt.Fprintf(w, "rating\t%s\n", rating(shown.Rating, shown.Reviews))
 	if c.Description != "" {
 		fmt.Fprintf(w, "%s\n", text(c.Description))
 	}

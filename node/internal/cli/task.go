@@ -37,6 +37,9 @@ func printTask(w io.Writer, t node.Task) {
 	if t.RetryAfterMS > 0 {
 		fmt.Fprintf(w, "try again\tin %s\n", time.Duration(t.RetryAfterMS)*time.Millisecond)
 	}
+	if t.Review != nil {
+		fmt.Fprintf(w, "reviewed\t%s\n", reviewed(*t.Review))
+	}
 	printResult(w, t)
 }
 

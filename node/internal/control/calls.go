@@ -24,6 +24,10 @@ func (c *Client) Cancel(ctx context.Context, id string) (node.Task, error) {
 	return call(ctx, c, cancel, in{ID: id})
 }
 
+func (c *Client) Review(ctx context.Context, id string, o node.Opinion) (node.Task, error) {
+	return call(ctx, c, review, in{ID: id, Opinion: o})
+}
+
 func (c *Client) Task(ctx context.Context, id string) (node.Task, error) {
 	return call(ctx, c, getTask, in{ID: id})
 }

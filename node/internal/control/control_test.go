@@ -81,6 +81,10 @@ func TestEveryOperationArrives(t *testing.T) {
 	started, err := c.StartTask(ctx, node.Order{Provider: "p", Capability: "a", Args: []byte(`{"n":1}`)})
 	must(t, err)
 
+	if got, err := c.Review(ctx, started.ID, node.Opinion{Rating: 4, Comment: "fast"}); err != nil || got.Review.Rating != 4 || got.Review.Comment != "fast" {
+		t.Errorf("review: %+v, %v", got.Review, err)
+	}
+
 	same := []struct {
 		what string
 		ask  func(node.API) (any, error)

@@ -30,6 +30,8 @@ type in struct {
 	Policy string      `json:"policy,omitempty"`
 	Name   string      `json:"name,omitempty"`
 	Invite string      `json:"invite,omitempty"`
+
+	Opinion node.Opinion `json:"opinion,omitzero"`
 }
 
 var (
@@ -54,6 +56,9 @@ var (
 	}}
 	end = op[in, node.Task]{"end", func(a node.API, ctx context.Context, i in) (node.Task, error) {
 		return a.End(ctx, i.ID, i.Text, i.Files)
+	}}
+	review = op[in, node.Task]{"review", func(a node.API, ctx context.Context, i in) (node.Task, error) {
+		return a.Review(ctx, i.ID, i.Opinion)
 	}}
 	file = op[in, node.File]{"file", func(a node.API, ctx context.Context, i in) (node.File, error) {
 		return a.File(ctx, i.ID, i.CID)
@@ -97,7 +102,7 @@ type route interface {
 }
 
 var routes = []route{
-	startTask, message, end, cancel, getTask, list, thread, file, wait,
+	startTask, message, end, cancel, review, getTask, list, thread, file, wait,
 	find, card, peers, setPeer, removePeer, policy, setPolicy,
 	register, leave, profile, identity, rotate, status,
 }

@@ -52,6 +52,16 @@ func (c *Client) Agent(ctx context.Context, aid string) (wire.AgentPage, error) 
 	return out, err
 }
 
+// Reputation asks what reviews say of an agent. It is the hub's word.
+func (c *Client) Reputation(ctx context.Context, aid string) (wire.Reputation, error) {
+	var out wire.ReputationPage
+	a, err := c.lookup(ctx, "/agents/reputation:lookup", agentPath(aid)+"/reputation", aid)
+	if err == nil {
+		err = decode(a, "/agents/reputation:lookup", &out)
+	}
+	return out.Reputation, err
+}
+
 func agentPath(aid string) string { return "/agents/" + url.PathEscape(aid) }
 
 // lookup asks by POST, so that no log of a request line names the agent, and by

@@ -21,6 +21,7 @@ type Hub struct {
 	down    error
 	plain   bool // does not know wait_ms
 	quota   int
+	reviews []Review
 	loseAck bool
 	log     []Attempt
 }

@@ -73,7 +73,19 @@ func (d Directory) Card(ctx context.Context, aid string) (node.Card, error) {
 	}
 	out.Code = d.check(ctx, aid, raw)
 	out.Verified = out.Code == ""
-	return out, nil
+	said, err := d.reputation(ctx, aid)
+	out.Rating, out.Reviews = said.AvgRating, said.Reviews
+	return out, err
+}
+
+// reputation is what reviews of an agent come to. A hub that keeps none knows
+// nothing of it.
+func (d Directory) reputation(ctx context.Context, aid string) (wire.ReviewSource, error) {
+	r, err := d.Hub.Reputation(ctx, aid)
+	if errs.KindOf(err) == errs.NotFound {
+		return wire.ReviewSource{}, nil
+	}
+	return r.Combined, err
 }
 
 // check gives the code of what is wrong with the card, "" when nothing is.

@@ -25,6 +25,7 @@ type hub struct {
 	agents wire.Agents
 	card   []byte
 	kel    []byte
+	said   *wire.ReviewSource // nil at a hub without reviews
 }
 
 func (h hub) directory(t *testing.T) Directory {
@@ -45,6 +46,14 @@ func (h hub) directory(t *testing.T) Directory {
 			return
 		}
 		w.Write(h.card)
+	})
+	mux.HandleFunc("POST /agents/reputation:lookup", func(w http.ResponseWriter, _ *http.Request) {
+		if h.said == nil {
+			w.WriteHeader(http.StatusNotFound)
+			answer(w, wire.Problem{Error: "no such route"})
+			return
+		}
+		answer(w, wire.ReputationPage{Reputation: wire.Reputation{Combined: *h.said}})
 	})
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
@@ -99,6 +108,14 @@ func TestACardIsWhatItsSignerSays(t *testing.T) {
 		if _, err := json.Marshal(got); err != nil {
 			t.Errorf("%s: cannot be shown: %v", tt.name, err)
 		}
+	}
+}
+
+func TestACardComesWithWhatIsSaidOfItsAgent(t *testing.T) {
+	c := controller(t)
+	got, err := hub{card: signedCard(t, c), kel: c.KEL(), said: &wire.ReviewSource{Reviews: 3, AvgRating: 4.5}}.directory(t).Card(t.Context(), c.AID())
+	if err != nil || got.Rating != 4.5 || got.Reviews != 3 {
+		t.Errorf("%+v, %v, want 4.5 of three", got, err)
 	}
 }
 

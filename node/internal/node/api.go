@@ -39,6 +39,11 @@ type Tasks interface {
 	// Cancel withdraws a delegation nobody has seen, and asks otherwise.
 	Cancel(ctx context.Context, id string) (Task, error)
 
+	// Review publishes what this node thinks of work it asked for. Conflict for a
+	// task without a verified receipt, or one that was reviewed; Forbidden where
+	// the hub does not take it.
+	Review(ctx context.Context, id string, o Opinion) (Task, error)
+
 	Task(ctx context.Context, id string) (Task, error)
 	// List pages through tasks, the latest change first.
 	List(ctx context.Context, q Query) (Page, error)
@@ -139,6 +144,7 @@ type Task struct {
 	RequestCID      string          `json:"request_cid,omitempty"`
 	ResultCID       string          `json:"result_cid,omitempty"`
 	Receipt         []byte          `json:"receipt,omitempty"` // the signed object
+	Review          *Review         `json:"review,omitempty"`  // what this node said of it
 
 	// Delivery is how far the delegation of a requester came: queued, sent, or
 	// answered once anything came back.
@@ -151,6 +157,19 @@ type Task struct {
 	Version         int64     `json:"version"` // grows with every change
 	Created         time.Time `json:"created"`
 	Updated         time.Time `json:"updated"`
+}
+
+// Opinion is what a requester thinks of a piece of work.
+type Opinion struct {
+	Rating  int    `json:"rating"` // 1 to 5
+	Comment string `json:"comment,omitempty"`
+}
+
+// Review is an opinion that was signed. Published says that the hub has it.
+type Review struct {
+	Opinion
+	At        time.Time `json:"at"`
+	Published bool      `json:"published"`
 }
 
 // Query filters tasks; zero members do not filter.
@@ -233,6 +252,8 @@ type Card struct {
 	Verified bool            `json:"verified"`
 	Code     string          `json:"code,omitempty"` // why it is not verified (H.4)
 	Card     json.RawMessage `json:"card"`
+	Rating   float64         `json:"avg_rating"` // the hub's word
+	Reviews  int64           `json:"review_count"`
 }
 
 // List is one of the three lists of peers.

@@ -33,6 +33,7 @@ type Relay interface {
 	mailbox.Hub
 	outbox.Hub
 	known.Directory
+	Reviewer
 }
 
 // Parts is what a node is made of.

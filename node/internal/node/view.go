@@ -43,7 +43,23 @@ func view(tx *journal.Tx, k journal.Task) (Task, error) {
 	if k.Reason != "" {
 		t.Message = task.Reason(k.Reason).Sentence()
 	}
+	if err := addReview(tx, k, &t); err != nil {
+		return t, err
+	}
 	return t, addDelivery(tx, k, &t)
+}
+
+// addReview says what this node said of the work. Only where there is a receipt
+// can it have said something.
+func addReview(tx *journal.Tx, k journal.Task, t *Task) error {
+	if k.Role != journal.Requester || k.Receipt == nil {
+		return nil
+	}
+	r, found, err := tx.Review(k.ID)
+	if found {
+		t.Review = &Review{Opinion: Opinion{r.Rating, r.Comment}, At: r.Created, Published: !r.Accepted.IsZero()}
+	}
+	return err
 }
 
 // note is what came with the state, where it says more than its reason does.

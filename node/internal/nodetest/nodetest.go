@@ -137,6 +137,20 @@ func (n *Node) Cancel(_ context.Context, id string) (node.Task, error) {
 	return n.say(id, "cancel", "", func(t *node.Task) { t.CancelRequested = true })
 }
 
+// Review takes any opinion, once.
+func (n *Node) Review(ctx context.Context, id string, o node.Opinion) (node.Task, error) {
+	t, err := n.Task(ctx, id)
+	if err != nil {
+		return t, err
+	}
+	if t.Review != nil {
+		return t, errs.New(errs.Conflict, "already_reviewed", "%s was reviewed", id)
+	}
+	t.Review = &node.Review{Opinion: o, Published: true}
+	n.Put(t)
+	return n.Task(ctx, id)
+}
+
 func (n *Node) List(_ context.Context, q node.Query) (node.Page, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
