@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/hub/app"
@@ -37,9 +35,7 @@ func (p *Program) serve(cmd *cobra.Command, cfg *app.Config) error {
 	if err != nil {
 		return cmdline.WrongUse("%w", err)
 	}
-	reg := prometheus.NewRegistry()
-	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	a, err := app.New(cmd.Context(), *cfg, log, reg)
+	a, err := app.New(cmd.Context(), *cfg, log, app.NewRegistry())
 	if err != nil {
 		return err
 	}
