@@ -7,7 +7,7 @@ STAMP   := -X $(MODULE)/shared/version.Version=$(VERSION) -X $(MODULE)/shared/ve
 SOURCES := api deploy e2e hub migrations node shared
 COMPOSE := $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
 
-.PHONY: help demo up build test kill check format bench golden images compose compose-down
+.PHONY: help demo up build test kill check format bench golden images compose compose-down deb
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,11 @@ bench: ## the table of docs/benchmarks.md
 golden: ## rewrite the golden files and migrations/schema.sql
 	@e2e/scripts/bootstrap postgres
 	UPDATE_GOLDEN=1 go test -count=1 $$(go list -f '{{range .TestImports}}{{if eq . "$(MODULE)/shared/testkit/golden"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "$(MODULE)/shared/testkit/golden"}}{{$$.ImportPath}} {{end}}{{end}}' ./...)
+
+deb: ## Debian packages of both programs, in dist/
+	@e2e/scripts/bootstrap go dpkg-deb
+	@$(MAKE) --no-print-directory build
+	@deploy/deb/build.sh
 
 images: ## container images, from what is on this machine
 	@e2e/scripts/bootstrap go postgres docker

@@ -48,11 +48,13 @@ func postgresContainer(t *testing.T, image string) (url string) {
 
 // command runs a program at the root of the repository and shows what it said
 // when it fails.
-func command(t *testing.T, env []string, name string, args ...string) {
+func command(t *testing.T, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = "..", append(os.Environ(), env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
+	return string(out)
 }

@@ -82,7 +82,10 @@ func (c cluster) own() (*flock.Flock, error) {
 			"another anet-hub (process %s) runs on %s: stop it first, or give this one another --data-dir",
 			strings.TrimSpace(string(pid)), c.dataDir)
 	}
-	return lock, os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600)
+	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
+		return nil, err
+	}
+	return lock, c.account.give(path) // a hub that is not started as root has to open it, too
 }
 
 // version is the major version that made the cluster, zero when there is none.

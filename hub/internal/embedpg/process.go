@@ -92,6 +92,9 @@ func (s *Server) launch(ctx context.Context) (*process, error) {
 		return nil, fmt.Errorf("start the database: %w", err)
 	}
 	defer words.Close()
+	if err := s.cluster.account.give(words.Name()); err != nil {
+		return nil, fmt.Errorf("start the database: %w", err)
+	}
 	cmd := exec.Command(s.programs.path("postgres"), arguments(s.cluster.dir, socketDir, s.settings)...)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = s.cluster.dir, environment(), s.cluster.account.attr()
 	cmd.Stdout, cmd.Stderr = words, words
