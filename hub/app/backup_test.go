@@ -114,6 +114,8 @@ func newStocked(t *testing.T, mail bool) *stocked {
 	s.alice, s.bob = s.joined("alice"), s.joined("bob")
 	gone := s.joined("gone")
 	s.call("200", gone, "/agents/"+gone.AID()+"/deregister", "{}")
+	s.post("200", "/reviews", s.submission(gone, s.alice, nil))
+	s.post("200", "/reviews", s.submission(s.bob, s.alice, nil))
 	s.usedContent = text(letter(s.bob, s.bob, 10))
 	s.used = s.opened(http.MethodPost, "/relay/send", s.usedContent)
 	s.sign(s.alice, s.used, s.usedContent, s.now())
@@ -279,6 +281,8 @@ func TestDamageIsFound(t *testing.T) {
 		{`DELETE FROM agent_cap WHERE cap = 'text.digest' AND aid = '` + s.alice.AID() + `'`, "the capability index of agent " + s.alice.AID()},
 		{`UPDATE member SET kel = (SELECT kel FROM member WHERE aid = '` + s.bob.AID() + `') WHERE aid = '` + s.alice.AID() + `'`, "is that of " + s.bob.AID()},
 		{`UPDATE mailbox SET count = count + 1 WHERE aid = '` + s.bob.AID() + `'`, "miscount"},
+		{`UPDATE review_total SET reviews = 1`, "reviews that are miscounted"},
+		{`UPDATE review SET rating = 1 WHERE subject = '` + s.bob.AID() + `'`, "it is filed as another one"},
 		{`INSERT INTO agent_keyset VALUES ('nobody', '\x00')`, "key sets of no agent"},
 	}
 	for i, tt := range tests {

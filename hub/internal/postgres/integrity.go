@@ -54,7 +54,7 @@ func (i *Integrity) Check(ctx context.Context) (wrong []string, err error) {
 		at   func(context.Context) ([]string, error)
 	}{
 		{"references", i.references}, {"indexes", i.indexes}, {"key histories", i.histories},
-		{"cards", i.cards}, {"capabilities", i.agents},
+		{"cards", i.cards}, {"capabilities", i.agents}, {"reviews", i.reviews},
 	} {
 		i.step(look.what)
 		found, err := look.at(ctx)
@@ -87,6 +87,9 @@ var loose = []struct{ says, query string }{
 		WHERE rating_count <> coalesce(n, 0) OR rating_sum <> coalesce(ratings, 0)`},
 	{"agents with another rating than their member's", `
 		SELECT aid FROM agent a JOIN member m USING (aid) WHERE (a.rating_sum, a.rating_count) <> (m.rating_sum, m.rating_count)`},
+	{"reviews that are miscounted", `
+		SELECT 'in all' FROM review_total, (SELECT count(*) AS n, coalesce(sum(rating), 0) AS ratings, coalesce(max(seq), 0) AS top FROM review) r
+		WHERE (reviews, rating_sum) <> (n, ratings) OR seq < top`},
 	{"mail in no mailbox", `SELECT DISTINCT to_aid FROM message m WHERE NOT EXISTS (SELECT FROM mailbox b WHERE b.aid = m.to_aid)`},
 }
 
