@@ -70,22 +70,17 @@ func graphFrom(written string) (p graphPlace, err error) {
 	return p, nil
 }
 
-func (d *Directory) graphPage(ctx context.Context, limit int, from graphPlace, reserve directory.Reserve) (directory.Page, []wire.Edge, error) {
-	page := directory.Page{Limit: limit}
-	var err error
+// graphPage reads on in both lists, and shows whoever the edges name.
+func (d *Directory) graphPage(ctx context.Context, limit int, from graphPlace, reserve directory.Reserve) (page directory.Page, _ []wire.Edge, err error) {
+	page.Limit = limit
 	if from.nodes != nil {
 		if page, err = d.Rules.List(ctx, directory.Question{}, limit, *from.nodes, reserve); err != nil {
 			return page, nil, err
 		}
 	}
-	edges, end := []reviews.Edge(nil), true
-	if from.edges != nil {
-		if err = reserve(int64(limit) * edgeBytes); err == nil {
-			edges, end, err = d.Reviews.Edges(ctx, limit, *from.edges)
-		}
-		if err != nil {
-			return page, nil, err
-		}
+	edges, end, err := d.edges(ctx, limit, from, reserve)
+	if err != nil {
+		return page, nil, err
 	}
 	shown, err := d.Rules.Join(ctx, &page, ends(edges), reserve)
 	if err != nil {
@@ -94,6 +89,16 @@ func (d *Directory) graphPage(ctx context.Context, limit int, from graphPlace, r
 	edges, end = reviews.Between(edges, end, shown)
 	page.Next = graphNext(page.Next, edges, end)
 	return page, toEdges(edges), nil
+}
+
+func (d *Directory) edges(ctx context.Context, limit int, from graphPlace, reserve directory.Reserve) (list []reviews.Edge, end bool, err error) {
+	if from.edges == nil {
+		return nil, true, nil
+	}
+	if err := reserve(int64(limit) * edgeBytes); err != nil {
+		return nil, false, err
+	}
+	return d.Reviews.Edges(ctx, limit, *from.edges)
 }
 
 // edgeBytes is what an edge takes, as it is read and shown.

@@ -56,13 +56,9 @@ func (r *Reviews) Accept(ctx context.Context, receipt, word []byte) (Review, err
 
 // verify holds both objects to the key histories of the two parties.
 func (r *Reviews) verify(ctx context.Context, v Review) error {
-	reviewer, err := r.agents.SignerKEL(ctx, v.Word.Reviewer)
+	reviewer, provider, err := r.parties(ctx, v)
 	if err != nil {
-		return asUnknown(err, errs.New(errs.Invalid, "reviewer_unknown", "the reviewer is not registered here").In("review"))
-	}
-	provider, err := r.agents.KnownKEL(ctx, v.Word.Subject)
-	if err != nil {
-		return asUnknown(err, errs.New(errs.Invalid, "provider_unknown", "the provider is not known here").In("review"))
+		return err
 	}
 	switch {
 	case !plausible(provider, v.Receipt.Signed):
@@ -79,6 +75,17 @@ func (r *Reviews) verify(ctx context.Context, v Review) error {
 		return err
 	}
 	return evidence.Interlock(v.Receipt, v.Word, of, by)
+}
+
+// parties finds the key histories of who reviews and of who is reviewed.
+func (r *Reviews) parties(ctx context.Context, v Review) (reviewer, provider []byte, err error) {
+	if reviewer, err = r.agents.SignerKEL(ctx, v.Word.Reviewer); err != nil {
+		return nil, nil, asUnknown(err, errs.New(errs.Invalid, "reviewer_unknown", "the reviewer is not registered here").In("review"))
+	}
+	if provider, err = r.agents.KnownKEL(ctx, v.Word.Subject); err != nil {
+		return nil, nil, asUnknown(err, errs.New(errs.Invalid, "provider_unknown", "the provider is not known here").In("review"))
+	}
+	return reviewer, provider, nil
 }
 
 func plausible(kel []byte, s identity.Signed) bool {

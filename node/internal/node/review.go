@@ -29,19 +29,24 @@ func (n *Node) Review(ctx context.Context, id string, o Opinion) (Task, error) {
 		return Task{}, err
 	}
 	mayBeTaken, err := n.Relay.Review(ctx, w.receipt, w.Signed)
-	taken := err == nil || w.again && saidBefore(err)
-	ctx = context.WithoutCancel(ctx)
-	switch {
-	case taken:
-		w.Accepted = n.Now()
-		err = n.Journal.Write(ctx, func(tx *journal.Tx) error { return tx.PutReview(w.Review) })
-	case !mayBeTaken:
-		err = cmp.Or(n.Journal.Write(ctx, func(tx *journal.Tx) error { return tx.DropReview(id) }), refused(err))
-	}
-	if err != nil {
+	if err := n.published(context.WithoutCancel(ctx), w, mayBeTaken, err); err != nil {
 		return Task{}, err
 	}
-	return n.Task(ctx, id)
+	return n.Task(context.WithoutCancel(ctx), id)
+}
+
+// published notes what became of a review. One that the hub certainly has not is
+// forgotten.
+func (n *Node) published(ctx context.Context, w word, mayBeTaken bool, failed error) error {
+	switch {
+	case failed == nil, w.again && saidBefore(failed):
+		w.Accepted = n.Now()
+		return n.Journal.Write(ctx, func(tx *journal.Tx) error { return tx.PutReview(w.Review) })
+	case mayBeTaken, w.again && errs.KindOf(failed) != errs.Invalid:
+		return failed // the hub may have it from now, or from the time before
+	}
+	err := n.Journal.Write(ctx, func(tx *journal.Tx) error { return tx.DropReview(w.Task) })
+	return cmp.Or(err, refused(failed))
 }
 
 // check holds an opinion to what a hub takes.
@@ -64,8 +69,7 @@ type word struct {
 	again   bool // it was sent before
 }
 
-// word signs an opinion once: a hub may have one that waits to be sent again, and
-// a review cannot be changed.
+// word signs an opinion once, and keeps it.
 func (n *Node) word(ctx context.Context, id string, o Opinion) (w word, err error) {
 	err = n.Journal.Write(ctx, func(tx *journal.Tx) error {
 		proof, err := n.reviewable(tx, id)
@@ -73,17 +77,8 @@ func (n *Node) word(ctx context.Context, id string, o Opinion) (w word, err erro
 			return err
 		}
 		w.receipt = proof.Receipt
-		if w.Review, w.again, err = tx.Review(id); err != nil {
-			return err
-		}
-		switch {
-		case !w.Accepted.IsZero():
-			return errs.New(errs.Conflict, "already_reviewed", "this task was reviewed, with %d: a review cannot be changed", w.Rating)
-		case w.again && (w.Rating != o.Rating || w.Comment != o.Comment):
-			return errs.New(errs.Conflict, "review_waits",
-				"a review with %d was signed and the hub may have it: give the same rating and comment to send it again", w.Rating)
-		case w.again:
-			return nil
+		if w.Review, w.again, err = tx.Review(id); err != nil || w.again {
+			return cmp.Or(err, w.says(o))
 		}
 		if w.Review, err = n.signReview(proof, o); err != nil {
 			return err
@@ -91,6 +86,19 @@ func (n *Node) word(ctx context.Context, id string, o Opinion) (w word, err erro
 		return tx.PutReview(w.Review)
 	})
 	return w, err
+}
+
+// says refuses another opinion than the one that was signed: the hub may have
+// that one, and a review cannot be changed.
+func (w word) says(o Opinion) error {
+	switch {
+	case !w.Accepted.IsZero():
+		return errs.New(errs.Conflict, "already_reviewed", "this task was reviewed, with %d: a review cannot be changed", w.Rating)
+	case w.Rating != o.Rating || w.Comment != o.Comment:
+		return errs.New(errs.Conflict, "review_waits",
+			"a review with %d was signed and the hub may have it: give the same rating and comment to send it again", w.Rating)
+	}
+	return nil
 }
 
 // reviewable gives the receipt of a task that this node may review.

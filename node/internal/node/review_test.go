@@ -95,6 +95,11 @@ func TestAReviewWhoseAnswerIsLost(t *testing.T) {
 			t.Errorf("shown as %+v, want one that may not be published", r)
 		}
 		w.hub.LoseAnswers(false)
+		w.hub.Down(errs.New(errs.Unavailable, "hub_unreachable", "away"))
+		if _, err := alice.Review(t.Context(), done.ID, Opinion{4, ""}); err == nil {
+			t.Error("a hub that is away took it")
+		}
+		w.hub.Down(nil)
 		if _, err := alice.Review(t.Context(), done.ID, Opinion{1, ""}); !errs.Is(err, "review_waits") {
 			t.Errorf("another opinion: %v, want review_waits", err)
 		}
