@@ -394,6 +394,27 @@ func TestKilledInTheMiddle(t *testing.T) {
 	})
 }
 
+// Through a pooler there is no session to hold a moment in.
+func TestBackupPastAPooler(t *testing.T) {
+	direct := pgtest.URL(t)
+	cfg := Defaults()
+	cfg.DatabaseURL, cfg.Listen = direct, "127.0.0.1:0"
+	makeHub(t, cfg)
+	cfg.DatabaseURL = pgtest.Pooler(t, direct, "")
+	for want, url := range map[string]string{"database_pooled": "", "": direct} {
+		cfg.DatabaseDirectURL = url
+		op, err := NewOperator(t.Context(), cfg, quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer op.Close(t.Context())
+		_, err = op.BackupTo(t.Context(), io.Discard, false, audit.By{}, none)
+		if got := testkit.Reason(err); got != want {
+			t.Errorf("with the direct URL %q: %q, want %q", url, got, want)
+		}
+	}
+}
+
 // A schema from before there was a place for backups is backed up, proven and
 // restored all the same, and nobody migrates it on the side.
 func TestBackupOfAnOlderSchema(t *testing.T) {

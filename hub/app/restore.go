@@ -56,7 +56,7 @@ func (a *Archive) pour(ctx context.Context, cfg Config, url string, server int, 
 	p("restoring", 0, 0)
 	err = tools.Restore(ctx, a.file.Name(), postgres.BeforeRestore(over), postgres.AfterRestore(a.Mail, time.Now()))
 	if err != nil {
-		return fmt.Errorf("restore the database; nothing of it was kept: %w", err)
+		return fmt.Errorf("restore the database; nothing of it was kept (the server's log may say more): %w", err)
 	}
 	return nil
 }

@@ -42,8 +42,13 @@ func settledBehind(ctx context.Context, url string) error {
 	if err != nil || done {
 		return err
 	}
+	return needsSession("migrations")
+}
+
+// needsSession is the refusal of what cannot be done through a pooler.
+func needsSession(what string) error {
 	return errs.New(errs.Unavailable, "database_pooled",
-		"a connection pooler stands before the database, and migrations need a session of their own: give the database's own address with --database-direct-url")
+		"a connection pooler stands before the database, and %s need a session of their own: give the database's own address with --database-direct-url", what)
 }
 
 // pooled reports that another program answers in the database's name: the

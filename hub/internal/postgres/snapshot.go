@@ -46,15 +46,30 @@ func TakeSnapshot(ctx context.Context, url string, mail bool) (*Snapshot, error)
 	return s, nil
 }
 
-// patient opens a session without a limit on its statements.
+// patient opens a session without a limit on its statements. Behind a pooler there
+// is none.
 func patient(ctx context.Context, url string) (*pgx.Conn, error) {
 	config, err := parse(url)
 	if err != nil {
 		return nil, err
 	}
 	Options{AppName: "anet-hub backup"}.name(config)
-	config.RuntimeParams["statement_timeout"] = "0"
-	return connect(ctx, config)
+	conn, err := connect(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	behind, err := pooled(ctx, conn)
+	if err == nil && behind {
+		err = needsSession("backups and restores")
+	}
+	if err == nil {
+		_, err = conn.Exec(ctx, `SET statement_timeout = 0`)
+	}
+	if err != nil {
+		_ = conn.Close(ctx)
+		return nil, err
+	}
+	return conn, nil
 }
 
 // Close lets the moment go.
