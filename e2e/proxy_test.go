@@ -19,7 +19,7 @@ import (
 
 var proxies = []struct {
 	name  string
-	start func(testing.TB, *stage.Hub) *stage.Proxy
+	start func(testing.TB, *stage.Hub, ...string) *stage.Proxy
 }{
 	{"nginx", stage.Nginx},
 	{"caddy", stage.Caddy},

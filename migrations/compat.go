@@ -23,6 +23,15 @@ func Served(ctx context.Context, db *sql.DB) error {
 	return done.serves(Latest())
 }
 
+// Applied is the latest version that was applied to a database, 0 for none.
+func Applied(ctx context.Context, db *sql.DB) (newest int64, err error) {
+	done, err := applied(ctx, db)
+	for version := range done {
+		newest = max(newest, version)
+	}
+	return newest, err
+}
+
 // serves refuses a program that knows the schema up to that version where a later
 // migration needs a newer one. Of several the latest is named.
 func (h history) serves(program int64) error {

@@ -25,6 +25,7 @@ type Proxy struct {
 	*Hub
 	*Process
 	Roots  *x509.CertPool
+	CA     string // file of what it takes to trust it
 	Access string // its access log
 }
 
@@ -62,22 +63,23 @@ func example(t testing.TB, path string, replace ...string) string {
 	return text
 }
 
-// Nginx starts one with deploy/nginx/anet-hub.conf.
-func Nginx(t testing.TB, h *Hub) *Proxy {
+// Nginx starts one with deploy/nginx/anet-hub.conf, with other words in the
+// place of some.
+func Nginx(t testing.TB, h *Hub, replace ...string) *Proxy {
 	t.Helper()
 	program, dir := need.Program(t, "nginx"), Dir(t)
 	p := &Proxy{Access: filepath.Join(dir, "access.log")}
 	cert, key := p.certify(t, dir)
 	port, plain := FreePort(t), FreePort(t)
 	p.Hub = &Hub{URL: fmt.Sprintf("https://127.0.0.1:%d", port), AID: h.AID}
-	conf := example(t, "nginx/anet-hub.conf",
+	conf := example(t, "nginx/anet-hub.conf", append(replace,
 		"127.0.0.1:8088", strings.TrimPrefix(h.URL, "http://"),
 		"listen [::]:80;", "", "listen [::]:443 ssl http2;", "",
 		"listen 80;", fmt.Sprintf("listen 127.0.0.1:%d;", plain),
 		"listen 443 ssl http2;", fmt.Sprintf("listen 127.0.0.1:%d ssl http2;", port),
 		"/etc/letsencrypt/live/hub.example.org/fullchain.pem", cert,
 		"/etc/letsencrypt/live/hub.example.org/privkey.pem", key,
-		"/var/log/nginx/anet-hub.log", p.Access)
+		"/var/log/nginx/anet-hub.log", p.Access)...)
 	Write(t, filepath.Join(dir, "anet-hub.conf"), conf)
 	main := Write(t, filepath.Join(dir, "nginx.conf"), fmt.Sprintf(`
 daemon off; user %[2]s; pid %[1]s/pid; error_log stderr;
@@ -102,17 +104,17 @@ func self() string {
 }
 
 // Caddy starts one with deploy/caddy/Caddyfile.
-func Caddy(t testing.TB, h *Hub) *Proxy {
+func Caddy(t testing.TB, h *Hub, replace ...string) *Proxy {
 	t.Helper()
 	program, dir := need.Program(t, "caddy"), Dir(t)
 	p := &Proxy{Access: filepath.Join(dir, "access.log")}
 	cert, key := p.certify(t, dir)
 	p.Hub = &Hub{URL: fmt.Sprintf("https://127.0.0.1:%d", FreePort(t)), AID: h.AID}
-	conf := Write(t, filepath.Join(dir, "Caddyfile"), example(t, "caddy/Caddyfile",
+	conf := Write(t, filepath.Join(dir, "Caddyfile"), example(t, "caddy/Caddyfile", append(replace,
 		"127.0.0.1:8088", strings.TrimPrefix(h.URL, "http://"),
 		"\n{\n", fmt.Sprintf("\n{\n\tadmin off\n\tauto_https off\n\tstorage file_system %s\n", dir),
 		"\nhub.example.org {\n", fmt.Sprintf("\n%s {\n\ttls %s %s\n", p.URL, cert, key),
-		"/var/log/caddy/anet-hub.log", p.Access))
+		"/var/log/caddy/anet-hub.log", p.Access)...))
 	p.Process = Start(t, Command{Name: "caddy", Path: program, Env: []string{"HOME=" + dir}, Args: []string{"run", "--adapter", "caddyfile", "--config", conf}})
 	p.await(t)
 	return p
@@ -148,6 +150,6 @@ func (p *Proxy) certify(t testing.TB, dir string) (cert, key string) {
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	p.Roots = x509.NewCertPool()
 	p.Roots.AppendCertsFromPEM(text)
-	return Write(t, filepath.Join(dir, "cert.pem"), string(text)),
-		Write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: inside})))
+	p.CA = Write(t, filepath.Join(dir, "cert.pem"), string(text))
+	return p.CA, Write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: inside})))
 }

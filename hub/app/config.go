@@ -21,6 +21,9 @@ import (
 // no such flag: a password on a command line is everybody's to read.
 const EnvDatabaseURL = "ANET_HUB_DATABASE_URL"
 
+// EnvPublicURL is the variable of --public-url.
+const EnvPublicURL = "ANET_HUB_PUBLIC_URL"
+
 // Config is everything an operator can set. Zero values of the limits are not
 // meaningful; start from Defaults.
 type Config struct {

@@ -1,0 +1,126 @@
+// Package doctor looks at a hub from the outside in, the way a node comes: its
+// name, its certificate, what stands before it, what arrives of a request, and
+// then its database and disk. It changes nothing and starts nothing.
+//
+// The one rule: a finding says what is wrong, why that matters, and what to do.
+package doctor
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// Status is what a check came to.
+type Status string
+
+// The statuses. Skipped is a check that could not be made, and says why.
+const (
+	OK      Status = "ok"
+	Finding Status = "finding"
+	Skipped Status = "skipped"
+)
+
+// Result is one check, or one of several things that a check found.
+type Result struct {
+	Check   string `json:"check"`
+	Status  Status `json:"status"`
+	Message string `json:"message"`
+	Why     string `json:"why,omitempty"`  // it matters
+	Next    string `json:"next,omitempty"` // what to do
+}
+
+// Results are in the order in which they are worth mending.
+type Results []Result
+
+// Findings counts them.
+func (r Results) Findings() (n int) {
+	for _, one := range r {
+		if one.Status == Finding {
+			n++
+		}
+	}
+	return n
+}
+
+// Inside is what only the hub's operator has. Key and Facts may be missing.
+type Inside struct {
+	None  bool  // no hub lives on this machine, as far as anybody was told
+	Err   error // why there is nothing
+	Key   *identity.Controller
+	Facts *postgres.Facts
+	Conns int    // that one process opens at most
+	Dir   string // of data; empty where it is not on this machine
+}
+
+// Case is what to look at.
+type Case struct {
+	URL    *url.URL
+	Roots  *x509.CertPool // nil: the system's
+	Slow   bool           // take the minute that a long poll takes
+	Inside Inside
+	Now    func() time.Time
+	Tell   func(check string) // before each check
+
+	// Dial and Resolve are as usual where they are nil.
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	Resolve func(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// exam is one examination.
+type exam struct {
+	Case
+	results Results
+	client  *http.Client
+
+	addresses []netip.Addr // of the name
+	answers   bool         // somebody speaks HTTP there
+	limits    wire.Limits
+}
+
+// Examine makes all checks that can be made.
+func (c Case) Examine(ctx context.Context) Results {
+	x := &exam{Case: c}
+	if x.Dial == nil {
+		x.Dial = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
+	}
+	if x.Resolve == nil {
+		x.Resolve = net.DefaultResolver.LookupNetIP
+	}
+	for _, part := range []struct {
+		name string
+		look func(context.Context)
+	}{
+		{"dns", x.lookUp}, {"connection", x.connect}, {"certificate", x.certificate}, {"redirect", x.redirect},
+		{"hub", x.hub}, {"body", x.body}, {"client", x.clientAddress}, {"poll", x.poll},
+		{"clock", x.clock}, {"database", x.database}, {"schema", x.schema}, {"backup", x.backup}, {"disk", x.disk},
+	} {
+		if ctx.Err() != nil {
+			break
+		}
+		x.Tell(part.name)
+		part.look(ctx)
+	}
+	return x.results
+}
+
+func (x *exam) fine(check, format string, args ...any) {
+	x.results = append(x.results, Result{Check: check, Status: OK, Message: fmt.Sprintf(format, args...)})
+}
+
+func (x *exam) skip(check, format string, args ...any) {
+	x.results = append(x.results, Result{Check: check, Status: Skipped, Message: fmt.Sprintf(format, args...)})
+}
+
+func (x *exam) found(check, message, why, next string) {
+	x.results = append(x.results, Result{check, Finding, message, why, next})
+}
