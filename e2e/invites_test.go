@@ -163,9 +163,9 @@ func TestAHostOfAHundredRestarts(t *testing.T) {
 	}
 }
 
-// An invite leaked, and who came in by it is suspended with it: from that moment
+// An invite leaked, and who came in by it is blocked with it: from that moment
 // no process does anything for them, and what waited for them still does when
-// the suspension is lifted.
+// the block is lifted.
 func TestMembersOfALeakedInvite(t *testing.T) {
 	url := pgtest.URL(t)
 	a := stage.StartHub(t, stage.HubConfig{Name: "hub-a", Database: url, Args: []string{"--invite-required"}})
@@ -178,7 +178,7 @@ func TestMembersOfALeakedInvite(t *testing.T) {
 		bad.At(at).Poll(wire.Poll{})
 	}
 
-	if out := a.Operate(t, "invite", "revoke", leaked, "--suspend-members", "--yes"); !strings.Contains(out.Out, bad.AID()) {
+	if out := a.Operate(t, "invite", "revoke", leaked, "--block-members", "--yes"); !strings.Contains(out.Out, bad.AID()) {
 		t.Fatalf("revoking: %s", out)
 	}
 	for _, at := range []*stage.Hub{a.Hub, b.Hub} {
@@ -189,8 +189,8 @@ func TestMembersOfALeakedInvite(t *testing.T) {
 			"a send":             agent.Send(good.AID(), stage.Sealed(good.AID(), 100)),
 			"a registration":     agent.Do(wire.ActionRegister, "/register", agent.Registration("x")),
 		} {
-			if got.Code() != "403 agent_suspended" {
-				t.Errorf("%s at %s: %s, want 403 agent_suspended", what, at.URL, got)
+			if got.Code() != "403 blocked" {
+				t.Errorf("%s at %s: %s, want 403 blocked", what, at.URL, got)
 			}
 		}
 		if got := good.At(at).Send(bad.AID(), stage.Sealed(bad.AID(), 100)); got.Code() != "404 unknown_recipient" {
@@ -200,8 +200,8 @@ func TestMembersOfALeakedInvite(t *testing.T) {
 	if got := good.Poll(wire.Poll{}); len(got.Messages) != 0 {
 		t.Errorf("it sent %d messages", len(got.Messages))
 	}
-	if out := b.Operate(t, "agent", "resume", bad.AID()); out.Code != 0 {
-		t.Fatalf("resuming: %s", out)
+	if out := b.Operate(t, "agent", "unblock", bad.AID()); out.Code != 0 {
+		t.Fatalf("unblocking: %s", out)
 	}
 	if got := bad.At(b.Hub).Poll(wire.Poll{}); len(got.Messages) != 1 || got.Messages[0].ID != id {
 		t.Errorf("afterwards %d messages wait, want the one", len(got.Messages))

@@ -113,6 +113,19 @@ CREATE TABLE backup (
     CONSTRAINT backup_pk PRIMARY KEY (sha256)
 );
 
+CREATE TABLE block (
+    id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    aid text COLLATE "C",
+    host cidr,
+    why text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    CONSTRAINT block_aid_uq UNIQUE (aid),
+    CONSTRAINT block_host_uq UNIQUE (host),
+    CONSTRAINT block_pk PRIMARY KEY (id),
+    CONSTRAINT block_target_ck CHECK ((num_nonnulls(aid, host) = 1))
+);
+
 CREATE TABLE directory_count (
     name text NOT NULL,
     shard smallint NOT NULL,
@@ -148,6 +161,8 @@ CREATE TABLE hub_identity (
 CREATE TABLE hub_presence (
     one boolean DEFAULT true NOT NULL,
     beat_at timestamp with time zone NOT NULL,
+    quiet_after interval,
+    hidden_after interval,
     CONSTRAINT hub_presence_one_ck CHECK (one),
     CONSTRAINT hub_presence_pk PRIMARY KEY (one)
 );
@@ -190,7 +205,7 @@ CREATE TABLE member (
     card_seq bigint,
     card_hash bytea,
     adp_seq bigint,
-    suspended_at timestamp with time zone,
+    hidden_at timestamp with time zone,
     rating_sum bigint DEFAULT 0 NOT NULL,
     rating_count bigint DEFAULT 0 NOT NULL,
     CONSTRAINT member_pk PRIMARY KEY (aid)
@@ -302,6 +317,8 @@ CREATE INDEX agent_cap_skill ON public.agent_cap USING btree (cap, aid) WHERE sk
 CREATE INDEX agent_listed ON public.agent USING btree (rank_rating, rank_reviews, registered_at, aid) WHERE listed;
 
 CREATE INDEX audit_at ON public.audit USING btree (at, id);
+
+CREATE INDEX block_hosts ON public.block USING gist (host inet_ops);
 
 CREATE INDEX message_created ON public.message USING btree (created_at);
 

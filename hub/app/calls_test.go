@@ -10,6 +10,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -77,6 +78,9 @@ func say(v *visitor) {
 	own := "/agents/" + n.AID()
 	v.call("200", n, "/profile", wire.Profile{AID: n.AID(), Summary: "s"})
 	v.call("401 not_the_owner", n, "/profile", wire.Profile{AID: other.AID()})
+	v.call("200", n, own+"/why", "")
+	v.call("400 cap_invalid", n, own+"/why?cap=text.*", "")
+	v.call("400 query_malformed", n, own+"/why?cap=%zz", "")
 	v.call("200", n, own+"/visibility", wire.Visibility{Visibility: "public"})
 	v.call("400 visibility_unknown", n, own+"/visibility", wire.Visibility{Visibility: "secret"})
 	v.call("404 agent_unknown", stranger, "/agents/"+stranger.AID()+"/visibility", wire.Visibility{Visibility: "public"})
@@ -96,6 +100,7 @@ func say(v *visitor) {
 		v.call(bad.want, n, "/agents/"+bad.aid+"/visibility", wire.Visibility{Visibility: "public"})
 	}
 	v.call("401 not_the_owner", n, "/agents/"+other.AID()+"/deregister", "{}")
+	v.call("401 not_the_owner", n, "/agents/"+other.AID()+"/why", "")
 	v.call("200", other, "/relay/send", letter(n, n, 1))
 	v.call("200", n, own+"/deregister", "{}")
 	v.get("200", own)
@@ -247,7 +252,7 @@ func good(n *directorytest.Node) map[string]any {
 	return map[string]any{
 		"/register": n.Register("again"), "/profile": wire.Profile{}, own + "/visibility": wire.Visibility{Visibility: "public"},
 		own + "/p2p": wire.P2P{}, own + "/keys": wire.Keyset{Keyset: n.Keyset(time.Now(), false)},
-		"/relay/send": letter(n, n, 1), "/relay/poll": "", "/relay/ack": `{"ids": []}`,
+		own + "/why?cap=text.digest": "", "/relay/send": letter(n, n, 1), "/relay/poll": "", "/relay/ack": `{"ids": []}`,
 	}
 }
 
@@ -256,16 +261,16 @@ func signWrongly(v *visitor) {
 	n, stranger := v.joined("alice"), v.agent()
 	for target, body := range good(n) {
 		raw := text(body)
-		bare := v.opened(http.MethodPost, target, raw)
+		bare := v.opened(v.method(target), target, raw)
 		bare.Header.Set(wire.HeaderVersion, strconv.Itoa(wire.Version))
 		v.expect("401 bad_auth_headers", bare)
-		late := v.opened(http.MethodPost, target, raw)
+		late := v.opened(v.method(target), target, raw)
 		v.sign(n, late, raw, v.now()-400_000)
 		v.expect("401 stale_timestamp", late)
 		forged := v.signed(n, target, raw)
 		forged.Header.Set(wire.HeaderSig, strings.Repeat("A", 86))
 		v.expect("401 bad_signature", forged)
-		once, again := v.signed(n, target, raw), v.opened(http.MethodPost, target, raw)
+		once, again := v.signed(n, target, raw), v.opened(v.method(target), target, raw)
 		again.Header = once.Header.Clone()
 		v.expect("200", once)
 		v.expect("401 replayed", again)
@@ -324,7 +329,7 @@ func crowd(v *visitor) {
 	v.get("404 no_such_route", "/p2p/peers")
 }
 
-// invited comes to a hub that takes in by invite only, and is suspended there.
+// invited comes to a hub that takes in by invite only, and is blocked there.
 func invited(v *visitor) {
 	v.visit(func(c *Config) { c.InviteRequired = true })
 	cfg := Defaults()
@@ -360,11 +365,13 @@ func invited(v *visitor) {
 	with("403 invite_revoked", n, revoked)
 	with("200", n, once)
 	with("403 invite_used_up", v.agent(), once)
-	if err := op.Members.Suspend(v.t.Context(), by.Did("agent.suspend", n.AID(), time.Now())); err != nil {
+	b := moderation.Block{Target: moderation.Target{AID: n.AID()}, At: time.Now()}
+	if err := op.Moderation.BlockMember(v.t.Context(), b, by.Did("block.add", n.AID(), b.At)); err != nil {
 		v.t.Fatal(err)
 	}
 	for target, body := range good(n) {
-		v.call("403 agent_suspended", n, target, body)
+		v.call("403 blocked", n, target, body)
 	}
+	v.post("403 blocked", "/reviews", v.submission(v.agent(), n, nil))
 	v.get("200", "/agents/"+n.AID())
 }

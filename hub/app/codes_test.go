@@ -20,7 +20,7 @@ import (
 // answering are the packages whose failures reach a client.
 var answering = []string{
 	"../internal/admission", "../internal/budget", "../internal/cursor", "../internal/directory", "../internal/httpapi",
-	"../internal/postgres", "../internal/relay", "../internal/replay", "../internal/reviews",
+	"../internal/moderation", "../internal/postgres", "../internal/relay", "../internal/replay", "../internal/reviews",
 	"../../shared/capability", "../../shared/evidence",
 }
 
@@ -40,14 +40,20 @@ var elsewhere = map[string]string{
 	"400 https_required":        "at port 80, which has no API",
 	"404 challenge_unknown":     "at port 80, which has no API",
 
-	"404 no_hub_here":       "to operators",
-	"404 invite_unknown":    "to operators",
-	"409 invite_revoked":    "to operators",
-	"409 suspended_already": "to operators",
-	"409 not_suspended":     "to operators",
-	"400 uses_invalid":      "to operators",
-	"400 expires_invalid":   "to operators",
-	"400 label_invalid":     "to operators",
+	"404 no_hub_here":     "to operators",
+	"404 invite_unknown":  "to operators",
+	"409 invite_revoked":  "to operators",
+	"409 blocked_already": "to operators",
+	"404 not_blocked":     "to operators",
+	"409 hidden_already":  "to operators",
+	"409 not_hidden":      "to operators",
+	"404 not_registered":  "to operators",
+	"400 kind_unknown":    "to operators",
+	"400 host_malformed":  "to operators",
+	"400 host_everybody":  "to operators",
+	"400 uses_invalid":    "to operators",
+	"400 expires_invalid": "to operators",
+	"400 label_invalid":   "to operators",
 }
 
 // spelled are the codes behind what is no literal.

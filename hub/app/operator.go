@@ -6,19 +6,25 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/audit"
+	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
+	"github.com/anet-hub/anet/hub/internal/liveness"
 	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 // Operator is what an operator command works with: the hub's database, without
 // a hub around it. It works beside processes that serve.
 type Operator struct {
-	Invites *admission.Desk
-	Members *postgres.Members
-	Audit   *postgres.Audit
-	Backups *postgres.Backups
+	Invites    *admission.Desk
+	Moderation *postgres.Moderation
+	Audit      *postgres.Audit
+	Backups    *postgres.Backups
 
 	cfg  Config
 	log  *slog.Logger
@@ -69,8 +75,8 @@ func Glance(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error
 func newOperator(cfg Config, log *slog.Logger, data *Database) *Operator {
 	pool := data.DB.Pool
 	return &Operator{
-		Invites: admission.NewDesk(postgres.NewInvites(pool), time.Now),
-		Members: postgres.NewMembers(pool), Audit: postgres.NewAudit(pool), Backups: postgres.NewBackups(pool),
+		Invites:    admission.NewDesk(postgres.NewInvites(pool), time.Now),
+		Moderation: postgres.NewModeration(pool), Audit: postgres.NewAudit(pool), Backups: postgres.NewBackups(pool),
 		cfg: cfg, log: log, data: data,
 	}
 }
@@ -81,6 +87,21 @@ func (o *Operator) open(ctx context.Context) (err error) {
 	}
 	o.key, err = hubkey.Find(ctx, postgres.NewIdentity(o.data.DB.Pool, time.Now), o.log)
 	return err
+}
+
+// Why tells why lists of the hub show an agent, or not, as the hub itself would.
+func (o *Operator) Why(ctx context.Context, aid, capID string) (wire.Why, error) {
+	store, log := postgres.NewDirectory(o.data.DB.Pool, nil), slog.New(slog.DiscardHandler)
+	ages, err := store.Ages(ctx)
+	if err != nil {
+		return wire.Why{}, err
+	}
+	presence := liveness.NewPresence(store, ages, time.Now, log)
+	if err := presence.Look(ctx); err != nil {
+		return wire.Why{}, err
+	}
+	life := liveness.New(store, presence, liveness.NewCounts(prometheus.NewRegistry()), log)
+	return directory.New(store, life, admission.Door{}, identity.Replay, time.Now).Why(ctx, aid, capID)
 }
 
 // Close lets go of the database.

@@ -89,9 +89,18 @@ func (v *visitor) opened(method, target, body string) *http.Request {
 func (v *visitor) signed(n *directorytest.Node, target string, body any) *http.Request {
 	v.t.Helper()
 	raw := text(body)
-	r := v.opened(http.MethodPost, target, raw)
+	r := v.opened(v.method(target), target, raw)
 	v.sign(n, r, raw, v.now())
 	return r
+}
+
+// method is how a signed operation is asked.
+func (v *visitor) method(target string) string {
+	path, _, _ := strings.Cut(target, "?")
+	if _, ok := v.doc.Find(http.MethodPost, path); ok {
+		return http.MethodPost
+	}
+	return http.MethodGet
 }
 
 // now is the time, and a millisecond nobody signed in before.

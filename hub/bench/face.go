@@ -12,6 +12,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/budget"
 	"github.com/anet-hub/anet/hub/internal/httpapi"
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/relay"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/hub/internal/wake"
@@ -40,7 +41,7 @@ func (f Face) Handler() (http.Handler, error) {
 	rules := relay.New(relay.Deps{
 		Store: f, Board: wake.NewBoard(f, nil, log), Seen: f, Now: time.Now, Log: log, Metrics: reg,
 		Senders: admission.NewLimiter(plenty, plenty, "send_rate", time.Now),
-		Limits:  relay.Limits{Envelope: 1 << 20, Messages: plenty, Bytes: plenty, Total: plenty, PollBudget: plenty, TTL: time.Hour},
+		Limits:  relay.Limits{Envelope: 1 << 20, Messages: plenty, Bytes: plenty, Total: plenty, PollBudget: plenty, TTL: time.Hour, QuietAfter: time.Hour},
 	})
 	return httpapi.New(httpapi.Deps{
 		Signers: f, Key: own{key}, Replays: identity.NewCache(64 << 20), Budget: budget.New(512 << 20),
@@ -53,8 +54,8 @@ type own struct{ key *identity.Controller }
 func (o own) Current() *identity.Controller { return o.key }
 
 // SignerKEL implements httpapi.Signers.
-func (f Face) SignerKEL(_ context.Context, aid string) ([]byte, error) {
-	kel, found := f.KELs[aid]
+func (f Face) SignerKEL(_ context.Context, v moderation.Visitor) ([]byte, error) {
+	kel, found := f.KELs[v.AID]
 	if !found {
 		return nil, errs.New(errs.NotFound, "agent_unknown", "no agent with this AID is known here")
 	}

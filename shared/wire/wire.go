@@ -33,6 +33,7 @@ const (
 	ActionP2P        = "p2p"
 	ActionKeys       = "keys"
 	ActionProbe      = "probe" // ours
+	ActionWhy        = "why"   // ours
 )
 
 // Times and sizes both sides must agree on.

@@ -33,9 +33,9 @@ type Invites interface {
 	// ByToken gives the invite of a token's hash, nil when there is none.
 	ByToken(ctx context.Context, hash string) (*Invite, error)
 	// Revoke ends an invite that is in force; one revoked before is a Conflict,
-	// reason invite_revoked, and keeps its time. With suspend it suspends who
+	// reason invite_revoked, and keeps its time. With block it blocks who
 	// came in by it, too, and names those.
-	Revoke(ctx context.Context, id string, suspend bool, act audit.Act) (suspended []string, err error)
+	Revoke(ctx context.Context, id string, block bool, act audit.Act) (blocked []string, err error)
 }
 
 // Redeemer is an AID that came in by an invite. It stays one, whatever becomes
@@ -45,7 +45,7 @@ type Redeemer struct {
 	At         time.Time
 	Name       string // empty where it is registered no more
 	Registered bool
-	Suspended  bool
+	Blocked    bool
 }
 
 // Order is an invite to be made.
@@ -135,12 +135,12 @@ func (d *Desk) Check(ctx context.Context, t Token) (*Invite, error) {
 	return &shown.Invite, refused
 }
 
-// Revoke ends an invite. Who came in by it stays, unless suspend says otherwise.
-func (d *Desk) Revoke(ctx context.Context, id string, suspend bool, by audit.By) (suspended []string, err error) {
+// Revoke ends an invite. Who came in by it stays, unless block says otherwise.
+func (d *Desk) Revoke(ctx context.Context, id string, block bool, by audit.By) (blocked []string, err error) {
 	if !ValidID(id) {
 		return nil, NoSuchInvite()
 	}
-	return d.store.Revoke(ctx, id, suspend, by.Did("invite.revoke", id, d.now()))
+	return d.store.Revoke(ctx, id, block, by.Did("invite.revoke", id, d.now()))
 }
 
 // NoSuchInvite is the failure of an id nobody has. It doesn't repeat the id:

@@ -63,8 +63,8 @@ func (p *Program) root() *cobra.Command {
 		}
 	}
 	add(groupServe, p.serveCommand(), p.healthCommand())
-	add(groupOperate, p.inviteCommands(), p.agentCommands(), p.identityCommands(), p.auditCommand(),
-		p.backupCommand(), p.restoreCommand(), p.migrateCommand(), p.doctorCommand())
+	add(groupOperate, p.inviteCommands(), p.agentCommands(), p.blockCommands(), p.whyCommand(), p.identityCommands(),
+		p.auditCommand(), p.backupCommand(), p.restoreCommand(), p.migrateCommand(), p.doctorCommand())
 	root.AddCommand(p.versionCommand())
 	cmdline.Furnish(root, "serve", "invite create")
 	return root

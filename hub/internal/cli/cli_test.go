@@ -99,7 +99,8 @@ func TestHelpAndPageAreComplete(t *testing.T) {
 func TestOperatorCommandsAreAlike(t *testing.T) {
 	acts := map[string]bool{
 		"anet-hub invite create": true, "anet-hub invite revoke": true, "anet-hub identity rotate": true,
-		"anet-hub agent suspend": true, "anet-hub agent resume": true,
+		"anet-hub agent hide": true, "anet-hub agent unhide": true, "anet-hub agent block": true, "anet-hub agent unblock": true,
+		"anet-hub agent remove": true, "anet-hub block add": true, "anet-hub block remove": true,
 		"anet-hub backup": true, "anet-hub restore": true,
 	}
 	each((&Program{}).root(), func(c *cobra.Command) {
@@ -125,6 +126,7 @@ func TestOperatorCommandsAreAlike(t *testing.T) {
 // a token that was typed in the wrong place.
 func TestWrongUse(t *testing.T) {
 	const token = "anetinv_mfrggzdfmztwq2lknnwg23tpobyxe43u"
+	const nobody = "bafyreigtala4crn2jjs7fzyuaxsknhnstc7joihe6n6gw6tg42ujzc2qbe"
 	o := newOperator(t)
 	tests := []struct {
 		code int
@@ -152,8 +154,28 @@ func TestWrongUse(t *testing.T) {
 		{2, "invite create --label " + token, "must not stand in it"},
 		{2, "invite create --reason " + token, "must not stand in it"},
 		{2, "invite create --out /", "a new file"},
-		{2, "agent suspend bafy", "no agent id"},
-		{1, "agent suspend bafyreigtala4crn2jjs7fzyuaxsknhnstc7joihe6n6gw6tg42ujzc2qbe", "ever registered here"},
+		{2, "agent hide bafy", "no agent id"},
+		{2, "agent hide", "an AID is missing"},
+		{2, "agent hide AID AID", "nothing more"},
+		{1, "agent show " + nobody, "ever registered here"},
+		{1, "agent hide " + nobody, "ever registered here"},
+		{1, "agent unhide " + nobody, "ever registered here"},
+		{1, "agent block " + nobody, "ever registered here"},
+		{1, "agent unblock " + nobody, "not blocked"},
+		{1, "agent remove " + nobody + " --yes", "ever registered here"},
+		{2, "agent list --only noisy", "registered, left, blocked"},
+		{2, "agent list --limit 0", "at least 1"},
+		{2, "agent list --after here", "no agent id"},
+		{2, "block add " + nobody, "a target is missing"},
+		{2, "block add name alice", "an aid or a host"},
+		{2, "block add host example.org", "an address"},
+		{2, "block add host 0.0.0.0/0", "every address"},
+		{2, "block add aid 203.0.113.7", "no agent id"},
+		{2, "block add host 203.0.113.7 --expires soon", "7d, 12h or 90m, or never"},
+		{1, "block remove host 203.0.113.7", "not blocked"},
+		{1, "block remove aid " + nobody, "not blocked"},
+		{2, "why", "an AID is missing"},
+		{2, "why " + nobody + " --cap text.*", "without a wildcard"},
 		{2, "backup", "a file is missing"},
 		{2, "backup /", "is a folder"},
 		{1, "backup /nowhere/at/all", "no such file"},

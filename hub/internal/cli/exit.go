@@ -23,7 +23,7 @@ var exits = []cmdline.Meaning{
 	cmdline.Means(exitDone, "the command did its work"),
 	cmdline.Means(exitError, "error"),
 	cmdline.Means(exitUse, "wrong use: the command line or an argument cannot be right"),
-	cmdline.Means(exitNo, "no: invite check, the invite lets nobody in; restore --check, the backup is not whole; doctor, something was found"),
+	cmdline.Means(exitNo, "no: invite check, the invite lets nobody in; restore --check, the backup is not whole; why, lists do not show the agent; doctor, something was found"),
 }
 
 // answer is a result that was printed and is a no.

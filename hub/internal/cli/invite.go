@@ -139,7 +139,7 @@ func (p *Program) readToken(file string) (admission.Token, error) {
 
 func (p *Program) inviteRevoke() *cobra.Command {
 	var agreed consent
-	var suspend bool
+	var block bool
 	c := p.acting("revoke ID", "End an invite; who came in by it stays", cmdline.Exactly("an invite's id"), func(ctx context.Context, j *job) error {
 		i, came, err := j.Invites.Show(ctx, j.args[0])
 		if err != nil {
@@ -148,23 +148,23 @@ func (p *Program) inviteRevoke() *cobra.Command {
 		if !i.RevokedAt.IsZero() {
 			return admission.AlreadyRevoked(i.RevokedAt)
 		}
-		plan := planOf(i, came, suspend)
+		plan := planOf(i, came, block)
 		goOn, err := p.agreed(ctx, agreed, plan, plan.text, plan.question())
 		if err != nil || !goOn {
 			return err
 		}
-		suspended, err := j.Invites.Revoke(ctx, i.ID, suspend, j.by)
+		blocked, err := j.Invites.Revoke(ctx, i.ID, block, j.by)
 		if err != nil {
 			return err
 		}
-		return p.showRevoked(i.ID, suspended)
+		return p.showRevoked(i.ID, blocked)
 	})
 	agreed.flags(c)
-	c.Flags().BoolVar(&suspend, "suspend-members", false, "suspend who came in by it, too (see anet-hub agent)")
+	c.Flags().BoolVar(&block, "block-members", false, "block who came in by it, too (see anet-hub block)")
 	c.Long = `Revoke closes the door that an invite opened, and shows who came in by it before it
-asks. They stay, unless --suspend-members says otherwise.`
+asks. They stay, unless --block-members says otherwise.`
 	return p.completing(cmdline.Example(c, "anet-hub invite revoke ID --reason 'it leaked'",
-		"anet-hub invite revoke ID --suspend-members --dry-run"), inviteIDs)
+		"anet-hub invite revoke ID --block-members --dry-run"), inviteIDs)
 }
 
 // inviteIDs are the ids a shell offers.

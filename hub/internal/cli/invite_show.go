@@ -94,7 +94,7 @@ type redeemerView struct {
 	AID    string    `json:"aid"`
 	At     time.Time `json:"at"`
 	Name   string    `json:"name"`
-	Status string    `json:"status"` // registered, suspended or left
+	Status string    `json:"status"` // registered, blocked or left
 }
 
 func redeemers(came []admission.Redeemer) []redeemerView {
@@ -102,8 +102,8 @@ func redeemers(came []admission.Redeemer) []redeemerView {
 	for i, r := range came {
 		status := "registered"
 		switch {
-		case r.Suspended:
-			status = "suspended"
+		case r.Blocked:
+			status = "blocked"
 		case !r.Registered:
 			status = "left"
 		}
@@ -157,16 +157,16 @@ func (p *Program) showCheck(i *admission.Invite, refused error) error {
 
 // plan is what a revocation would do.
 type plan struct {
-	ID      string         `json:"id"`
-	Came    []redeemerView `json:"redeemers"`
-	Suspend int            `json:"would_suspend"`
+	ID    string         `json:"id"`
+	Came  []redeemerView `json:"redeemers"`
+	Block int            `json:"would_block"`
 }
 
-func planOf(i admission.Invite, came []admission.Redeemer, suspend bool) plan {
+func planOf(i admission.Invite, came []admission.Redeemer, block bool) plan {
 	v := plan{ID: i.ID, Came: redeemers(came)}
 	for _, r := range came {
-		if suspend && !r.Suspended {
-			v.Suspend++
+		if block && !r.Blocked {
+			v.Block++
 		}
 	}
 	return v
@@ -181,21 +181,21 @@ func (v plan) question() string {
 	switch {
 	case len(v.Came) == 0:
 		return fmt.Sprintf("Revoke the invite %s? Nobody came in by it.", v.ID)
-	case v.Suspend == 0:
+	case v.Block == 0:
 		return fmt.Sprintf("Revoke the invite %s? The %d who came in by it stay.", v.ID, len(v.Came))
 	}
-	return fmt.Sprintf("Revoke the invite %s and suspend %d of the %d who came in by it?", v.ID, v.Suspend, len(v.Came))
+	return fmt.Sprintf("Revoke the invite %s and block %d of the %d who came in by it?", v.ID, v.Block, len(v.Came))
 }
 
-func (p *Program) showRevoked(id string, suspended []string) error {
-	if suspended == nil {
-		suspended = []string{}
+func (p *Program) showRevoked(id string, blocked []string) error {
+	if blocked == nil {
+		blocked = []string{}
 	}
-	v := map[string]any{"id": id, "status": "revoked", "suspended": suspended}
+	v := map[string]any{"id": id, "status": "revoked", "blocked": blocked}
 	return p.show(v, func(w io.Writer) {
 		fmt.Fprintf(w, "revoked\t%s\n", id)
-		for _, aid := range suspended {
-			fmt.Fprintf(w, "suspended\t%s\n", aid)
+		for _, aid := range blocked {
+			fmt.Fprintf(w, "blocked\t%s\n", aid)
 		}
 	})
 }

@@ -95,7 +95,7 @@ func TestRevokingAsksFirst(t *testing.T) {
 	if !strings.Contains(says, "Nobody came in by it") || !strings.Contains(says, "--yes") {
 		t.Errorf("it says %s", says)
 	}
-	o.wants(0, "invite", "revoke", made.ID, "--dry-run", "--suspend-members")
+	o.wants(0, "invite", "revoke", made.ID, "--dry-run", "--block-members")
 	if o.read(&now, 0, "invite", "show", made.ID); now.State != "usable" {
 		t.Fatalf("afterwards it is %s", now.State)
 	}

@@ -19,7 +19,8 @@ type Agent struct {
 	Visibility   Visibility
 	RegisteredAt time.Time // of the first registration since the AID was last away
 	Rating       Rating
-	Suspended    bool // by the hub's operator: in no list, whatever it offers
+	Blocked      bool // by the hub's operator: refused, and in no list
+	Hidden       bool // by the hub's operator: in no list
 	Away         bool // not heard of for so long that lists leave it out
 }
 
@@ -76,11 +77,11 @@ func (a Agent) IsSkill(id string) bool { return slices.Contains(a.Card.Skills, i
 // Listed reports whether the agent offers something: lists of everybody leave
 // out who only receives.
 func (a Agent) Listed() bool {
-	return !a.Suspended && a.offers()
+	return !a.Blocked && !a.Hidden && a.offers()
 }
 
 // Shown reports whether lists may show the agent at all.
-func (a Agent) Shown() bool { return !a.Suspended && !a.Away }
+func (a Agent) Shown() bool { return !a.Blocked && !a.Hidden && !a.Away }
 
 // InLists reports whether lists of everybody show the agent.
 func (a Agent) InLists() bool { return a.Listed() && a.Shown() }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/admission"
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/shared/identity"
 )
@@ -42,8 +43,9 @@ type Lives interface {
 type Store interface {
 	Lists
 
-	// Standing is the zero value for an AID that is not registered.
-	Standing(ctx context.Context, aid string) (Standing, error)
+	// Standing is the zero value for an AID that is not registered. Who is
+	// blocked is Forbidden.
+	Standing(ctx context.Context, v moderation.Visitor) (Standing, error)
 
 	// Remember uses up the proof of a request that changes nothing.
 	Remember(ctx context.Context, p replay.Proof) error
@@ -95,6 +97,9 @@ type Reads interface {
 	Faces(ctx context.Context, aids []string, most int) ([]Face, error)
 
 	Counts(ctx context.Context) (map[string]int64, error)
+
+	// Refused is Forbidden where a block holds for who asks.
+	Refused(ctx context.Context, v moderation.Visitor) error
 }
 
 // Address is where an agent says it can be reached directly.

@@ -12,8 +12,11 @@ import (
 // noteDeparted explains a view without a registration.
 const noteDeparted = "this agent has left the hub; its key history is kept"
 
-// noteSuspended explains why an agent is in no list.
-const noteSuspended = "this agent is suspended by the hub's operator"
+// Notes that explain why an agent is in no list.
+const (
+	noteBlocked = "this agent is blocked by the hub's operator"
+	noteHidden  = "this agent is hidden by the hub's operator: it works, and no list shows it"
+)
 
 // Show is one agent in full. One that left is shown as departed.
 func (d *Directory) Show(ctx context.Context, aid string) (v wire.Agent, note string, err error) {
@@ -29,8 +32,11 @@ func (d *Directory) Show(ctx context.Context, aid string) (v wire.Agent, note st
 	}
 	v = a.View()
 	life.Show(&v, d.life.Horizon(d.now()))
-	if a.Suspended {
-		note = noteSuspended
+	switch {
+	case a.Blocked:
+		note = noteBlocked
+	case a.Hidden:
+		note = noteHidden
 	}
 	return v, note, nil
 }

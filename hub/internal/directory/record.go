@@ -14,7 +14,7 @@ type Member struct {
 	FirstSeen time.Time
 	CardMark  *card.Mark // nil when there never was a card
 	ADPSeq    *int64
-	Suspended bool // by the hub's operator
+	Hidden    bool // by the hub's operator
 	Rating    Rating
 }
 

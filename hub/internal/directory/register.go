@@ -8,15 +8,17 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// Standing tells what is known of an AID that wants to register.
-func (d *Directory) Standing(ctx context.Context, aid string) (Standing, error) {
-	return d.store.Standing(ctx, aid)
+// Standing tells what is known of an AID that wants to register; one that is
+// blocked is refused.
+func (d *Directory) Standing(ctx context.Context, v moderation.Visitor) (Standing, error) {
+	return d.store.Standing(ctx, v)
 }
 
 // Recent is what this process remembers of an AID's last registration. There may
@@ -116,9 +118,6 @@ func (d *Directory) vet(ctx context.Context, app Application, now time.Time) (v 
 // decide applies a vetted application to what is on record. The record is
 // locked meanwhile, so of two registrations at once the second sees the first.
 func (d *Directory) decide(ctx context.Context, app Application, v vetted, rec Record, now time.Time) (Change, wire.Registered, error) {
-	if rec.Suspended {
-		return Change{}, wire.Registered{}, replay.Suspended()
-	}
 	ch := Change{Agent: app.agent(rec, now), Body: app.Body}
 	ans := wire.Registered{AID: app.AID, Status: "registered"}
 	var err error
@@ -165,7 +164,7 @@ func (d *Directory) redeem(app Application, rec Record, now time.Time) (id strin
 // agent is the registration to be: what the application says, on top of what
 // stays of the one before.
 func (app Application) agent(rec Record, now time.Time) Agent {
-	a := Agent{AID: app.AID, Visibility: HubLocal, RegisteredAt: now}
+	a := Agent{AID: app.AID, Visibility: HubLocal, RegisteredAt: now, Hidden: rec.Hidden}
 	if rec.Agent != nil {
 		a = *rec.Agent
 	}

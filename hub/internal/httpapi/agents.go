@@ -148,6 +148,19 @@ func (d *Directory) deregister(w http.ResponseWriter, r *http.Request, c *Caller
 	return writeJSON(w, http.StatusOK, out)
 }
 
+// why serves GET /agents/{aid}/why.
+func (d *Directory) why(w http.ResponseWriter, r *http.Request, c *Caller) error {
+	q, err := query(r)
+	if err != nil {
+		return err
+	}
+	v, err := d.Rules.AskWhy(r.Context(), c.Proof, q.Get("cap"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, v)
+}
+
 // putAddress serves POST /agents/{aid}/p2p.
 func (d *Directory) putAddress(w http.ResponseWriter, r *http.Request, c *Caller) error {
 	var in wire.P2P

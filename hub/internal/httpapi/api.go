@@ -16,6 +16,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
@@ -24,8 +25,9 @@ import (
 // Signers finds the key history of an agent registered here.
 type Signers interface {
 	// SignerKEL gives the stored key history of a registered agent; a
-	// NotFound error when the AID is not registered here.
-	SignerKEL(ctx context.Context, aid string) ([]byte, error)
+	// NotFound error when the AID is not registered here, Forbidden when it, or
+	// the address it asks from, is blocked.
+	SignerKEL(ctx context.Context, v moderation.Visitor) ([]byte, error)
 }
 
 // HubKey is the hub's own identity.

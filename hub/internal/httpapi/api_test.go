@@ -21,6 +21,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/budget"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/relayauth"
@@ -58,8 +59,8 @@ func newController(t testing.TB) *identity.Controller {
 
 func (f *fixture) Current() *identity.Controller { return f.hub }
 
-func (f *fixture) SignerKEL(_ context.Context, aid string) ([]byte, error) {
-	if aid == f.agent.AID() {
+func (f *fixture) SignerKEL(_ context.Context, v moderation.Visitor) ([]byte, error) {
+	if v.AID == f.agent.AID() {
 		return f.agent.KEL(), nil
 	}
 	return nil, errs.New(errs.NotFound, "unknown_agent", "no such agent")

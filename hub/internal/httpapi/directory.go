@@ -32,6 +32,7 @@ func (d *Directory) routes(a *API, r chi.Router) {
 	r.Get("/agents", a.open(d.agents))
 	r.Post("/agents/{aid}/visibility", d.ifRegistered(a.signed(signedRoute{action: wire.ActionVisibility}, d.visibility)))
 	r.Post("/agents/{aid}/deregister", a.signed(signedRoute{action: wire.ActionDeregister}, d.deregister))
+	r.Get("/agents/{aid}/why", a.signed(signedRoute{action: wire.ActionWhy}, d.why))
 	d.keyRoutes(a, r)
 	d.a2aRoutes(a, r)
 	d.reviewRoutes(a, r)

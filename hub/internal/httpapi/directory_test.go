@@ -27,6 +27,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/budget"
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/hub/internal/reviews"
@@ -87,9 +88,9 @@ type asked struct {
 	standing atomic.Int64
 }
 
-func (a *asked) Standing(ctx context.Context, aid string) (directory.Standing, error) {
+func (a *asked) Standing(ctx context.Context, v moderation.Visitor) (directory.Standing, error) {
 	a.standing.Add(1)
-	return a.Directory.Standing(ctx, aid)
+	return a.Directory.Standing(ctx, v)
 }
 
 func (w *town) Current() *identity.Controller { return w.hub }

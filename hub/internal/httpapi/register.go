@@ -90,7 +90,7 @@ func (d *Directory) knock(r *http.Request) (*applicant, error) {
 
 // lookUp reads what is on record.
 func (d *Directory) lookUp(r *http.Request, who *applicant) (err error) {
-	if who.standing, err = d.Rules.Standing(r.Context(), who.claim.AID); err != nil {
+	if who.standing, err = d.Rules.Standing(r.Context(), d.api.visitor(r, who.claim.AID)); err != nil {
 		return err
 	}
 	if who.known = who.standing.Known; who.known {
@@ -149,7 +149,7 @@ func (d *Directory) prove(r *http.Request, who *applicant, kel, body []byte) (*C
 	if err != nil {
 		return nil, d.blame(r, who, asBadKEL(err))
 	}
-	return &Caller{AID: who.claim.AID, Body: body, Proof: proofOf(who.claim)}, nil
+	return &Caller{AID: who.claim.AID, Body: body, Proof: proofOf(who.claim, d.api.visitor(r, who.claim.AID))}, nil
 }
 
 // admit lets the signer register within its own limit. A signature that was used

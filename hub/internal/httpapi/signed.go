@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
@@ -68,8 +69,14 @@ func (a *API) signed(rt signedRoute, h func(http.ResponseWriter, *http.Request, 
 // it or, where none is, the one on record. Nothing relies on a remembered one:
 // prove and the use of the proof see to that.
 type signer struct {
+	moderation.Visitor
 	known *identity.History
 	kel   []byte
+}
+
+// visitor is who makes a request, as it claims, and from where.
+func (a *API) visitor(r *http.Request, aid string) moderation.Visitor {
+	return moderation.Visitor{AID: aid, From: a.Proxies.client(r).Unmap().WithZone(""), At: a.Now()}
 }
 
 // claim reads the headers and finds the signer, before any body is read.
@@ -82,14 +89,15 @@ func (a *API) claim(r *http.Request, rt signedRoute) (claim relayauth.Claim, who
 			return claim, who, err
 		}
 	}
+	who.Visitor = a.visitor(r, claim.AID)
 	if who.known = a.Replays.Latest(claim.AID); who.known == nil {
-		who.kel, err = a.onRecord(r.Context(), claim.AID)
+		who.kel, err = a.onRecord(r.Context(), who.Visitor)
 	}
 	return claim, who, err
 }
 
-func (a *API) onRecord(ctx context.Context, aid string) ([]byte, error) {
-	kel, err := a.Signers.SignerKEL(ctx, aid)
+func (a *API) onRecord(ctx context.Context, v moderation.Visitor) ([]byte, error) {
+	kel, err := a.Signers.SignerKEL(ctx, v)
 	if errs.KindOf(err) == errs.NotFound {
 		return nil, replay.UnknownSigner()
 	}
@@ -126,29 +134,29 @@ func (a *API) request(r *http.Request, claim relayauth.Claim, action string, bod
 // Where a remembered history does not bear it out, the one on record may.
 func (a *API) prove(ctx context.Context, req relayauth.Request, who signer) (_ replay.Proof, err error) {
 	if who.known == nil {
-		return a.proveUnder(req, who.kel)
+		return a.proveUnder(req, who.Visitor, who.kel)
 	}
 	bad := req.Under(who.known)
 	if bad == nil {
 		sum := who.known.Sum()
-		return a.proof(req, sum[:]), nil
+		return a.proof(req, who.Visitor, sum[:]), nil
 	}
-	switch who.kel, err = a.onRecord(ctx, req.AID); {
+	switch who.kel, err = a.onRecord(ctx, who.Visitor); {
 	case err != nil:
 		return replay.Proof{}, err
 	case bytes.Equal(who.kel, who.known.Raw()):
 		return replay.Proof{}, errBadSignature(bad)
 	}
-	return a.proveUnder(req, who.kel)
+	return a.proveUnder(req, who.Visitor, who.kel)
 }
 
 // proveUnder checks a signature against the history on record.
-func (a *API) proveUnder(req relayauth.Request, kel []byte) (replay.Proof, error) {
+func (a *API) proveUnder(req relayauth.Request, v moderation.Visitor, kel []byte) (replay.Proof, error) {
 	if err := a.verify(req, kel); err != nil {
 		return replay.Proof{}, err
 	}
 	sum := sha256.Sum256(kel)
-	return a.proof(req, sum[:]), nil
+	return a.proof(req, v, sum[:]), nil
 }
 
 // verify checks a signature against a history, which is decoded and replayed
@@ -171,15 +179,15 @@ func errBadSignature(cause error) error {
 }
 
 // proof is to be used up if the history with that sum is on record.
-func (a *API) proof(req relayauth.Request, under []byte) replay.Proof {
-	p := proofOf(req.Claim)
+func (a *API) proof(req relayauth.Request, v moderation.Visitor, under []byte) replay.Proof {
+	p := proofOf(req.Claim, v)
 	p.Under = under
-	p.Again = func(kel []byte) (replay.Proof, error) { return a.proveUnder(req, kel) }
+	p.Again = func(kel []byte) (replay.Proof, error) { return a.proveUnder(req, v, kel) }
 	return p
 }
 
-func proofOf(c relayauth.Claim) replay.Proof {
-	return replay.Proof{AID: c.AID, Key: c.ReplayKey(), SignedAt: time.UnixMilli(int64(c.TS))}
+func proofOf(c relayauth.Claim, v moderation.Visitor) replay.Proof {
+	return replay.Proof{AID: c.AID, Key: c.ReplayKey(), From: v.From, SignedAt: time.UnixMilli(int64(c.TS))}
 }
 
 // target is the request target exactly as it was sent. net/http keeps it in

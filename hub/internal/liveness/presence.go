@@ -32,9 +32,11 @@ func gapIn(hidden time.Duration) time.Duration { return min(5*time.Minute, hidde
 // Heart keeps the hub's own signs of life.
 type Heart interface {
 	// Beat notes that a process of the hub is up at a time. Where the beat before
-	// it, of any process, is longer than gap ago, that was an absence. It gives
-	// absences, the newest first.
-	Beat(ctx context.Context, now time.Time, gap time.Duration) ([]Absence, error)
+	// it, of any process, is longer than gap ago, that was an absence. ages are what it is
+	// set to.
+	Beat(ctx context.Context, now time.Time, gap time.Duration, ages directory.Ages) error
+	// Absences gives them, the newest first, with the one that lasts if there is.
+	Absences(ctx context.Context, now time.Time, gap time.Duration) ([]Absence, error)
 }
 
 // Presence notes that the hub is up, and knows since when an agent has to have
@@ -68,7 +70,15 @@ func (p *Presence) Horizon(now time.Time) directory.Horizon {
 
 // Beat notes that the hub is up.
 func (p *Presence) Beat(ctx context.Context) error {
-	absent, err := p.heart.Beat(ctx, p.now(), gapIn(p.ages.Hidden))
+	if err := p.heart.Beat(ctx, p.now(), gapIn(p.ages.Hidden), p.ages); err != nil {
+		return err
+	}
+	return p.Look(ctx)
+}
+
+// Look learns when the hub was up, for a program that is no process of it.
+func (p *Presence) Look(ctx context.Context) error {
+	absent, err := p.heart.Absences(ctx, p.now(), gapIn(p.ages.Hidden))
 	if err == nil {
 		p.absent.Store(&absent)
 	}

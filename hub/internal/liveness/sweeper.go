@@ -2,6 +2,7 @@ package liveness
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -31,6 +32,9 @@ type Tour interface {
 	// Sweep takes one bounded step in one transaction: who is due is away from
 	// then on, and in no list; who is away and was heard of since is back.
 	Sweep(ctx context.Context, s Step) (Swept, error)
+
+	// Lift deletes some blocks that have ended, and lists whom they hid.
+	Lift(ctx context.Context, now time.Time) error
 }
 
 // Sweeper takes agents that nobody hears of out of the lists. Any number of
@@ -62,8 +66,9 @@ func (s *Sweeper) Run(ctx context.Context) error {
 		}
 		began := time.Now()
 		swept, err := s.Step(ctx)
+		err = errors.Join(err, s.tour.Lift(ctx, s.now()))
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("agents were not swept, trying again", "error", err)
+			s.log.Warn("the directory was not swept, trying again", "error", err)
 		}
 		if err != nil || swept.Done {
 			next.Reset(pause)

@@ -77,30 +77,37 @@ func move(ctx context.Context, tx pgx.Tx, aids []string, away bool, before time.
 	if err != nil {
 		return 0, fmt.Errorf("note who is away: %w", err)
 	}
-	return len(moved), relist(ctx, tx, moved, func(a *directory.Agent) { a.Away = !away })
+	return len(moved), relist(ctx, tx, moved)
 }
 
 // lockMembersSQL locks in the order of AIDs, like everything that locks several.
 const lockMembersSQL = `SELECT FROM member WHERE aid = ANY (@aids) ORDER BY aid FOR UPDATE`
 
-// relist brings the lists to what stands about locked agents; was makes them what
-// they were before. Who is not registered is in no list anyway.
-func relist(ctx context.Context, tx pgx.Tx, aids []string, was func(*directory.Agent)) error {
-	rows, err := tx.Query(ctx, `SELECT `+agentColumns+` FROM agent a WHERE a.aid = ANY (@aids) ORDER BY a.aid`, pgx.NamedArgs{"aids": aids})
-	if err != nil {
-		return fmt.Errorf("read registrations: %w", err)
+// relist brings the lists to what stands about locked agents, whatever they show
+// now. Who is not registered is in no list anyway.
+func relist(ctx context.Context, tx pgx.Tx, aids []string) error {
+	if len(aids) == 0 {
+		return nil
 	}
-	agents, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (directory.Agent, error) { return toAgent(r) })
+	rows, err := tx.Query(ctx, `SELECT `+agentColumns+`, a.shown, a.listed FROM agent a WHERE a.aid = ANY (@aids) ORDER BY a.aid`,
+		pgx.NamedArgs{"aids": aids})
 	if err != nil {
 		return fmt.Errorf("read registrations: %w", err)
 	}
 	var b pgx.Batch
-	for _, a := range agents {
-		before := a
-		was(&before)
-		if err := queueLists(&b, before, a); err != nil {
-			return err
+	for rows.Next() {
+		var shown, listed bool
+		a, err := toAgent(rows, &shown, &listed)
+		if err == nil {
+			err = queueLists(&b, a, shown, listed)
 		}
+		if err != nil {
+			rows.Close()
+			return fmt.Errorf("read registrations: %w", err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read registrations: %w", err)
 	}
 	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
 		return fmt.Errorf("list agents anew: %w", err)
@@ -109,14 +116,19 @@ func relist(ctx context.Context, tx pgx.Tx, aids []string, was func(*directory.A
 }
 
 // queueLists changes where an agent is shown, and nothing that it said.
-func queueLists(b *pgx.Batch, before, a directory.Agent) error {
+func queueLists(b *pgx.Batch, a directory.Agent, shown, listed bool) error {
 	view, err := a.Rendered()
 	if err != nil {
 		return err
 	}
 	b.Queue(`UPDATE agent SET shown = @shown, listed = @listed, view = @view WHERE aid = @aid`,
 		pgx.NamedArgs{"aid": a.AID, "shown": a.Shown(), "listed": a.InLists(), "view": view})
-	queueCaps(b, &before, a)
-	queueListed(b, before.InLists(), a.InLists())
+	queueListed(b, listed, a.InLists())
+	switch {
+	case shown && !a.Shown():
+		b.Queue(`DELETE FROM agent_cap WHERE aid = @aid`, pgx.NamedArgs{"aid": a.AID})
+	case !shown && a.Shown():
+		queueCaps(b, nil, a)
+	}
 	return nil
 }

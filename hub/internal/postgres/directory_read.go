@@ -2,25 +2,29 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
-	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
 // SignerKEL gives the key history of a registered agent that may act.
-func (s *Directory) SignerKEL(ctx context.Context, aid string) (kel []byte, err error) {
-	var suspended bool
-	err = s.pool.QueryRow(ctx, `
-		SELECT m.kel, m.suspended_at IS NOT NULL FROM agent a JOIN member m ON m.aid = a.aid WHERE a.aid = @aid`,
-		pgx.NamedArgs{"aid": aid}).Scan(&kel, &suspended)
-	if err == nil && suspended {
-		return nil, replay.Suspended()
+func (s *Directory) SignerKEL(ctx context.Context, v moderation.Visitor) (kel []byte, err error) {
+	var b pgx.Batch
+	args := visitorArgs(v)
+	b.Queue(blockedSQL, args)
+	b.Queue(`SELECT m.kel FROM agent a JOIN member m ON m.aid = a.aid WHERE a.aid = @signer`, args)
+	answers := s.pool.SendBatch(ctx, &b)
+	defer func() { err = errors.Join(err, answers.Close()) }()
+	if err := refusal(answers.QueryRow()); err != nil {
+		return nil, err
 	}
+	err = answers.QueryRow().Scan(&kel)
 	return kel, found(err, errAgentUnknown(), "read a key history")
 }
 
@@ -32,10 +36,13 @@ func (s *Directory) KnownKEL(ctx context.Context, aid string) (kel []byte, err e
 
 // Member implements directory.Reads.
 func (s *Directory) Member(ctx context.Context, aid string) (m directory.Member, registered bool, err error) {
+	var seq *int64
+	var hash []byte
 	err = s.pool.QueryRow(ctx, `
-		SELECT kel, first_seen_at, rating_sum, rating_count, EXISTS (SELECT FROM agent a WHERE a.aid = m.aid)
+		SELECT kel, first_seen_at, card_seq, card_hash, rating_sum, rating_count, EXISTS (SELECT FROM agent a WHERE a.aid = m.aid)
 		FROM member m WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(
-		&m.KEL, &m.FirstSeen, &m.Rating.Sum, &m.Rating.Count, &registered)
+		&m.KEL, &m.FirstSeen, &seq, &hash, &m.Rating.Sum, &m.Rating.Count, &registered)
+	m.CardMark = toMark(seq, hash)
 	return m, registered, found(err, errAgentUnknown(), "read a member")
 }
 

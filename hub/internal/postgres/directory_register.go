@@ -9,18 +9,31 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/shared/card"
 )
 
 // Standing implements directory.Store.
-func (s *Directory) Standing(ctx context.Context, aid string) (st directory.Standing, err error) {
+func (s *Directory) Standing(ctx context.Context, v moderation.Visitor) (st directory.Standing, err error) {
+	var b pgx.Batch
+	args := visitorArgs(v)
+	b.Queue(blockedSQL, args)
+	b.Queue(`
+		SELECT m.kel, a.body_hash, a.body_until, a.answered
+		FROM agent a JOIN member m ON m.aid = a.aid WHERE a.aid = @signer`, args)
+	answers := s.pool.SendBatch(ctx, &b)
+	defer func() { err = errors.Join(err, answers.Close()) }()
+	if err := refusal(answers.QueryRow()); err != nil {
+		return st, err
+	}
+	return toStanding(answers.QueryRow())
+}
+
+func toStanding(r pgx.Row) (st directory.Standing, err error) {
 	var hash []byte
 	var until *time.Time
-	err = s.pool.QueryRow(ctx, `
-		SELECT m.kel, a.body_hash, a.body_until, a.answered
-		FROM agent a JOIN member m ON m.aid = a.aid WHERE a.aid = @aid`,
-		pgx.NamedArgs{"aid": aid}).Scan(&st.KEL, &hash, &until, &st.Answer)
+	err = r.Scan(&st.KEL, &hash, &until, &st.Answer)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return directory.Standing{}, nil
 	}
@@ -62,7 +75,7 @@ const (
 		INSERT INTO member (aid, kel, first_seen_at) VALUES (@aid, @kel, @now) ON CONFLICT DO NOTHING`
 	lockMemberSQL = `SELECT FROM member WHERE aid = @aid FOR UPDATE`
 	readRecordSQL = `
-		SELECT kel, first_seen_at, card_seq, card_hash, adp_seq, suspended_at IS NOT NULL, rating_sum, rating_count,
+		SELECT kel, first_seen_at, card_seq, card_hash, adp_seq, hidden_at IS NOT NULL, rating_sum, rating_count,
 		       (SELECT keyset FROM agent_keyset k WHERE k.aid = m.aid),
 		       (SELECT card FROM agent_card c WHERE c.aid = m.aid),
 		       (SELECT card FROM agent_adp_card d WHERE d.aid = m.aid)
@@ -101,7 +114,7 @@ func toLockedRecord(res pgx.BatchResults) (rec directory.Record, err error) {
 func toRecord(r pgx.Row) (rec directory.Record, err error) {
 	var seq *int64
 	var hash []byte
-	err = r.Scan(&rec.KEL, &rec.FirstSeen, &seq, &hash, &rec.ADPSeq, &rec.Suspended, &rec.Rating.Sum, &rec.Rating.Count, &rec.Keyset, &rec.Card, &rec.ADP)
+	err = r.Scan(&rec.KEL, &rec.FirstSeen, &seq, &hash, &rec.ADPSeq, &rec.Hidden, &rec.Rating.Sum, &rec.Rating.Count, &rec.Keyset, &rec.Card, &rec.ADP)
 	rec.CardMark = toMark(seq, hash)
 	return rec, err
 }

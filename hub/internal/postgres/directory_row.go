@@ -11,14 +11,14 @@ import (
 // agentColumns are what toAgent reads.
 const agentColumns = `a.aid, a.name, a.tags, a.card_name, a.skills, a.summary, a.readme, a.pricing,
 	a.visibility, a.registered_at, a.rating_sum, a.rating_count,
-	(SELECT suspended_at IS NOT NULL FROM member m WHERE m.aid = a.aid),
+	EXISTS (SELECT FROM block b WHERE b.aid = a.aid), (SELECT hidden_at IS NOT NULL FROM member m WHERE m.aid = a.aid),
 	coalesce((SELECT away FROM agent_seen s WHERE s.aid = a.aid), false)`
 
 // toAgent reads agentColumns, and more behind them.
 func toAgent(r pgx.Row, more ...any) (a directory.Agent, err error) {
 	err = r.Scan(append([]any{&a.AID, &a.Name, &a.Tags, &a.Card.Name, &a.Card.Skills,
 		&a.Profile.Summary, &a.Profile.Readme, &a.Profile.Pricing,
-		&a.Visibility, &a.RegisteredAt, &a.Rating.Sum, &a.Rating.Count, &a.Suspended, &a.Away}, more...)...)
+		&a.Visibility, &a.RegisteredAt, &a.Rating.Sum, &a.Rating.Count, &a.Blocked, &a.Hidden, &a.Away}, more...)...)
 	return a, err
 }
 

@@ -193,7 +193,7 @@ func TestRepeatable(t *testing.T) {
 	app := n.Apply(r)
 	repeats := func() bool {
 		t.Helper()
-		st, err := h.Standing(t.Context(), n.AID())
+		st, err := h.Standing(t.Context(), h.visitor(n))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestRepeatable(t *testing.T) {
 		t.Error("an AID nobody knows repeats itself")
 	}
 	h.register(n, r)
-	st, err := h.Standing(t.Context(), n.AID())
+	st, err := h.Standing(t.Context(), h.visitor(n))
 	if err != nil || !st.Repeats(app.Body, h.clock.now()) {
 		t.Fatalf("the same body again is no repetition, %v", err)
 	}
@@ -254,7 +254,7 @@ func TestARejectedPartIsLookedAtAgain(t *testing.T) {
 		t.Fatalf("a card of the future: %+v", ans)
 	}
 	h.clock.advance(2 * time.Hour)
-	if st, _ := h.Standing(t.Context(), n.AID()); st.Repeats(n.Apply(r).Body, h.clock.now()) {
+	if st, _ := h.Standing(t.Context(), h.visitor(n)); st.Repeats(n.Apply(r).Body, h.clock.now()) {
 		t.Error("the same body would get the same answer, though its card is valid now")
 	}
 	if ans := h.register(n, r); ans.CardStatus != "ok" {
@@ -273,7 +273,7 @@ func TestKeysThatEndMakeTheBodyNew(t *testing.T) {
 		after time.Duration
 		want  bool
 	}{{13 * 24 * time.Hour, true}, {15 * 24 * time.Hour, false}} {
-		st, err := h.Standing(t.Context(), n.AID())
+		st, err := h.Standing(t.Context(), h.visitor(n))
 		now := h.clock.now().Add(c.after)
 		if got := st.Repeats(app.Body, now); err != nil || got != c.want {
 			t.Errorf("after %v: repetition = %v, %v", c.after, got, err)

@@ -11,17 +11,13 @@ import (
 	"github.com/anet-hub/anet/hub/internal/replay"
 )
 
-// lockAgent locks a registration through its member row and reads it. An agent
-// that was suspended since it signed changes nothing any more.
+// lockAgent locks a registration through its member row and reads it.
 func lockAgent(ctx context.Context, tx pgx.Tx, aid string) (directory.Agent, error) {
 	args := pgx.NamedArgs{"aid": aid}
 	if _, err := tx.Exec(ctx, lockMemberSQL, args); err != nil {
 		return directory.Agent{}, fmt.Errorf("lock a record: %w", err)
 	}
 	a, err := toAgent(tx.QueryRow(ctx, readAgentSQL, args))
-	if err == nil && a.Suspended {
-		return a, replay.Suspended()
-	}
 	return a, found(err, errAgentUnknown(), "read a registration")
 }
 
@@ -96,15 +92,20 @@ func (s *Directory) Deregister(ctx context.Context, p replay.Proof) (undelivered
 		if err != nil {
 			return err
 		}
-		var b pgx.Batch
-		queueRemoval(&b, a)
-		if err := tx.SendBatch(ctx, &b).Close(); err != nil {
-			return fmt.Errorf("remove a registration: %w", err)
-		}
-		undelivered, err = closeMailbox(ctx, tx, p.AID)
+		undelivered, err = remove(ctx, tx, a)
 		return err
 	})
 	return undelivered, err
+}
+
+// remove ends a registration that is locked.
+func remove(ctx context.Context, tx pgx.Tx, a directory.Agent) (undelivered int64, err error) {
+	var b pgx.Batch
+	queueRemoval(&b, a)
+	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
+		return 0, fmt.Errorf("remove a registration: %w", err)
+	}
+	return closeMailbox(ctx, tx, a.AID)
 }
 
 // queueRemoval removes everything but the member.

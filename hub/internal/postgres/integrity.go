@@ -78,7 +78,13 @@ var loose = []struct{ says, query string }{
 		(SELECT aid FROM agent_card_tag EXCEPT SELECT aid FROM agent_card) UNION
 		(SELECT aid FROM (SELECT aid, unnest(tags) FROM agent_card EXCEPT SELECT aid, tag FROM agent_card_tag) d)`},
 	{"agents that cannot be seen", `SELECT aid FROM agent a WHERE NOT EXISTS (SELECT FROM agent_seen s WHERE s.aid = a.aid)`},
-	{"agents without a mailbox", `SELECT aid FROM agent a WHERE NOT EXISTS (SELECT FROM mailbox b WHERE b.aid = a.aid AND b.is_open)`},
+	{"agents without a mailbox", `
+		SELECT aid FROM agent a WHERE NOT EXISTS (SELECT FROM mailbox b WHERE b.aid = a.aid
+			AND (b.is_open OR EXISTS (SELECT FROM block x WHERE x.aid = a.aid)))`},
+	{"agents shown in spite of what stands about them", `
+		SELECT aid FROM agent a WHERE shown = (
+			EXISTS (SELECT FROM block x WHERE x.aid = a.aid) OR EXISTS (SELECT FROM member m WHERE m.aid = a.aid AND m.hidden_at IS NOT NULL)
+			OR EXISTS (SELECT FROM agent_seen s WHERE s.aid = a.aid AND s.away))`},
 	{"mailboxes that miscount what lies in them", `
 		SELECT aid FROM mailbox LEFT JOIN (SELECT to_aid, count(*) AS n, sum(size) AS sizes, max(id) AS top FROM message GROUP BY to_aid) m ON to_aid = aid
 		WHERE count <> coalesce(n, 0) OR bytes <> coalesce(sizes, 0) OR last_id < coalesce(top, 0)`},

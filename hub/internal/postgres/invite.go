@@ -120,7 +120,7 @@ func (s *Invites) Invite(ctx context.Context, id string) (admission.Invite, []ad
 	}
 	rows, err := s.pool.Query(ctx, `
 		SELECT u.aid, u.at, COALESCE(NULLIF(a.card_name, ''), a.name, '') AS name, a.aid IS NOT NULL AS registered,
-		       m.suspended_at IS NOT NULL AS suspended
+		       EXISTS (SELECT FROM block b WHERE b.aid = u.aid) AS blocked
 		FROM invite_use u JOIN member m ON m.aid = u.aid LEFT JOIN agent a ON a.aid = u.aid
 		WHERE u.invite_id = @id ORDER BY u.at, u.aid`, args)
 	if err != nil {
@@ -131,15 +131,15 @@ func (s *Invites) Invite(ctx context.Context, id string) (admission.Invite, []ad
 }
 
 // Revoke implements admission.Invites.
-func (s *Invites) Revoke(ctx context.Context, id string, suspended bool, act audit.Act) (aids []string, err error) {
+func (s *Invites) Revoke(ctx context.Context, id string, block bool, act audit.Act) (aids []string, err error) {
 	err = acting(ctx, s.pool, act, func(tx pgx.Tx) error {
-		if err := revoke(ctx, tx, id, act.At); err != nil || !suspended {
+		if err := revoke(ctx, tx, id, act.At); err != nil || !block {
 			return err
 		}
 		if aids, err = redeemers(ctx, tx, id); err != nil {
 			return err
 		}
-		return suspend(ctx, tx, aids, act)
+		return blockMembers(ctx, tx, aids, act)
 	})
 	return aids, err
 }
@@ -159,11 +159,11 @@ func revoke(ctx context.Context, tx pgx.Tx, id string, now time.Time) error {
 	return admission.AlreadyRevoked(since)
 }
 
-// redeemers are who came in by an invite and is not suspended.
+// redeemers are who came in by an invite and is not blocked.
 func redeemers(ctx context.Context, tx pgx.Tx, id string) ([]string, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT u.aid FROM invite_use u JOIN member m ON m.aid = u.aid
-		WHERE u.invite_id = @id AND m.suspended_at IS NULL ORDER BY u.aid`, pgx.NamedArgs{"id": id})
+		WHERE u.invite_id = @id AND NOT EXISTS (SELECT FROM block b WHERE b.aid = u.aid) ORDER BY u.aid`, pgx.NamedArgs{"id": id})
 	if err != nil {
 		return nil, fmt.Errorf("read who came in: %w", err)
 	}

@@ -300,11 +300,11 @@ func TestRevokingIsDoneOnce(t *testing.T) {
 	for _, n := range in {
 		c.wants("coming in", c.come(n, token), "")
 	}
-	suspended, err := c.desk.Revoke(t.Context(), id, true, audit.By{Who: "alice", Why: "leaked"})
+	blocked, err := c.desk.Revoke(t.Context(), id, true, audit.By{Who: "alice", Why: "leaked"})
 	want := []string{in[0].AID(), in[1].AID()}
 	slices.Sort(want)
-	if err != nil || !slices.Equal(suspended, want) {
-		t.Errorf("suspended %v, %v, want %v", suspended, err, want)
+	if err != nil || !slices.Equal(blocked, want) {
+		t.Errorf("blocked %v, %v, want %v", blocked, err, want)
 	}
 	before, _, _ := c.desk.Show(t.Context(), id)
 	c.clock.advance(time.Hour)
@@ -322,7 +322,7 @@ func TestRevokingIsDoneOnce(t *testing.T) {
 	if got := acts[0]; got.What != "invite.revoke" || got.Target != id || got.Who != "alice" || got.Why != "leaked" {
 		t.Errorf("the last act is %+v", got)
 	}
-	if len(acts) != 4 { // it was made, two were suspended, it was revoked; what failed is no act
+	if len(acts) != 4 { // it was made, two were blocked, it was revoked; what failed is no act
 		t.Errorf("%d acts: %+v", len(acts), acts)
 	}
 }

@@ -14,6 +14,7 @@ const (
 	lockReplay int64 = 0x616e6574_00000001 + iota
 	lockExpiry
 	lockTour
+	lockBlocks
 )
 
 // exclusively runs f in a transaction unless another process is at the same

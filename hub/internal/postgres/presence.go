@@ -2,10 +2,13 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/liveness"
 )
 
@@ -14,9 +17,9 @@ const maxAbsences = 1000
 
 // Beat implements liveness.Heart. The row of the presence is locked by the first
 // of several processes that start at once: the others find its beat.
-func (s *Directory) Beat(ctx context.Context, now time.Time, gap time.Duration) (absent []liveness.Absence, err error) {
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		args := pgx.NamedArgs{"now": now, "gap": gap, "most": maxAbsences}
+func (s *Directory) Beat(ctx context.Context, now time.Time, gap time.Duration, ages directory.Ages) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		args := pgx.NamedArgs{"now": now, "gap": gap, "quiet": ages.Quiet, "hidden": ages.Hidden}
 		var b pgx.Batch
 		b.Queue(`INSERT INTO hub_presence (beat_at) VALUES (@now) ON CONFLICT DO NOTHING`, args)
 		b.Queue(`SELECT FROM hub_presence FOR UPDATE`)
@@ -24,14 +27,36 @@ func (s *Directory) Beat(ctx context.Context, now time.Time, gap time.Duration) 
 			INSERT INTO hub_absence (began_at, ended_at)
 			SELECT beat_at, @now FROM hub_presence WHERE beat_at < @now::timestamptz - @gap::interval
 			ON CONFLICT DO NOTHING`, args)
-		b.Queue(`UPDATE hub_presence SET beat_at = @now WHERE beat_at < @now`, args)
-		b.Queue(`SELECT began_at, ended_at FROM hub_absence ORDER BY ended_at DESC LIMIT @most`, args).Query(func(rows pgx.Rows) error {
-			absent, err = pgx.CollectRows(rows, pgx.RowToStructByPos[liveness.Absence])
-			return err
-		})
+		b.Queue(`UPDATE hub_presence SET beat_at = greatest(beat_at, @now), quiet_after = @quiet, hidden_after = @hidden`, args)
 		return tx.SendBatch(ctx, &b).Close()
 	})
-	return absent, found(err, nil, "note that the hub is up")
+	return found(err, nil, "note that the hub is up")
+}
+
+// Ages are what the hub was set to when it was last up.
+func (s *Directory) Ages(ctx context.Context) (a directory.Ages, err error) {
+	var quiet, hidden *time.Duration
+	err = s.pool.QueryRow(ctx, `SELECT quiet_after, hidden_after FROM hub_presence`).Scan(&quiet, &hidden)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && (quiet == nil || hidden == nil) {
+		return directory.UsualAges, nil
+	}
+	if err != nil {
+		return a, fmt.Errorf("read what the hub is set to: %w", err)
+	}
+	return directory.Ages{Quiet: *quiet, Hidden: *hidden}, nil
+}
+
+// Absences implements liveness.Heart.
+func (s *Directory) Absences(ctx context.Context, now time.Time, gap time.Duration) ([]liveness.Absence, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT beat_at, @now::timestamptz AS ended_at FROM hub_presence WHERE beat_at < @now::timestamptz - @gap::interval
+		UNION ALL
+		SELECT began_at, ended_at FROM hub_absence
+		ORDER BY ended_at DESC LIMIT @most`, pgx.NamedArgs{"now": now, "gap": gap, "most": maxAbsences})
+	if err != nil {
+		return nil, fmt.Errorf("read when the hub was away: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[liveness.Absence])
 }
 
 // tourStep is how many agents one step looks at: few enough for a transaction

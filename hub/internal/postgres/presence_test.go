@@ -25,6 +25,7 @@ func (presence) Forget(string)          {}
 type sweeping struct {
 	*liveness.Presence
 	*liveness.Sweeper
+	lift func() error
 }
 
 func (h *hub) sweeping() sweeping {
@@ -35,7 +36,7 @@ func (h *hub) sweeping() sweeping {
 		h.t.Fatal(err)
 	}
 	h.lives.Lives = p
-	return sweeping{p.Presence, liveness.NewSweeper(h.store, p.Presence, liveness.NewCounts(prometheus.NewRegistry()), h.clock.now, log)}
+	return sweeping{lift: func() error { return h.store.Lift(h.t.Context(), h.clock.now()) }, Presence: p.Presence, Sweeper: liveness.NewSweeper(h.store, p.Presence, liveness.NewCounts(prometheus.NewRegistry()), h.clock.now, log)}
 }
 
 // tour sweeps until the tour is over.
@@ -243,5 +244,25 @@ func TestTheTourBringsBackWhoWasForgotten(t *testing.T) {
 	h.live(p, 1)
 	if s := h.tour(p); s.Back != 1 || len(h.find("x")) != 1 {
 		t.Errorf("%+v, x finds %v", s, h.find("x"))
+	}
+}
+
+// A review of somebody who is away moves nothing into the lists, and its place is
+// the new one when it is back.
+func TestAReviewOfWhoIsAway(t *testing.T) {
+	j := newJury(t)
+	p := j.sweeping()
+	provider, other, judge := j.member("x"), j.member("x"), j.member()
+	j.live(p, 31)
+	j.tour(p)
+	j.seen(other)
+	j.register(judge, judge.Register("judge"))
+	j.mustReview(provider, judge, 5)
+	if got := j.find("x"); !slices.Equal(got, []string{other.AID()}) || j.indexRows(provider) != 0 {
+		t.Errorf("away: x finds %v", got)
+	}
+	j.seen(provider)
+	if got := j.find("x"); !slices.Equal(got, []string{provider.AID(), other.AID()}) {
+		t.Errorf("back: x finds %v, want the reviewed one first", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,7 +59,8 @@ const (
 		INSERT INTO replay (slot, key)
 		SELECT @replay_slot, @replay_key FROM replay_epoch`
 	onceWhere = `
-		WHERE accept_from <= @signed_at AND NOT EXISTS (SELECT FROM replay_ahead WHERE key = @replay_key)`
+		WHERE accept_from <= @signed_at AND NOT EXISTS (SELECT FROM replay_ahead WHERE key = @replay_key)
+			AND NOT EXISTS (SELECT ` + blocksAID + `) AND NOT EXISTS (SELECT ` + blocksHost + `)`
 	onceEnd = `
 		ON CONFLICT DO NOTHING
 		RETURNING key)`
@@ -73,12 +75,12 @@ func once(rest string) statement {
 }
 
 // onceAnd compares the history that was remembered for the signer within the
-// statement, so that a rotation, a departure or a suspension at another process
+// statement, so that a rotation, a departure or a block at another process
 // counts from its commit on.
 func onceAnd(rest string) texts {
 	const first = `WITH ` + onceFrom + onceWhere
 	const known = `
-			AND (SELECT sha256(kel) = @history AND suspended_at IS NULL FROM member JOIN agent USING (aid) WHERE aid = @signer)`
+			AND (SELECT sha256(kel) = @history FROM member JOIN agent USING (aid) WHERE aid = @signer)`
 	return texts{compile(first + onceEnd + rest), compile(first + known + onceEnd + rest)}
 }
 
@@ -93,11 +95,13 @@ func (s statement) pick(p replay.Proof, now time.Time) named {
 	return t.known
 }
 
-func onceArgs(p replay.Proof) pgx.NamedArgs {
-	return pgx.NamedArgs{
+func onceArgs(p replay.Proof, now time.Time) pgx.NamedArgs {
+	args := visitorArgs(p.Visitor(now))
+	maps.Copy(args, pgx.NamedArgs{
 		"replay_slot": int16(p.Minute() % replaySlots), "replay_key": p.Key,
-		"signed_at": p.SignedAt, "replay_expires": p.Expires(), "signer": p.AID, "history": p.Under,
-	}
+		"signed_at": p.SignedAt, "replay_expires": p.Expires(), "history": p.Under,
+	})
+	return args
 }
 
 // soon makes a transaction not wait for the disk. The crash that would lose its
@@ -166,7 +170,7 @@ func (r *Replay) try(s statement, p replay.Proof, run func(named, pgx.NamedArgs)
 	if err := r.census.Admit(p.AID, now); err != nil {
 		return false, err
 	}
-	fresh, err = run(s.pick(p, now), onceArgs(p))
+	fresh, err = run(s.pick(p, now), onceArgs(p, now))
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("use up a signed request: %w", err)
@@ -180,21 +184,20 @@ func (r *Replay) try(s statement, p replay.Proof, run func(named, pgx.NamedArgs)
 // has another history by now, it is the proof under that one; histories only
 // grow, so this comes to an end.
 func (r *Replay) again(ctx context.Context, q querier, p replay.Proof) (replay.Proof, error) {
+	if err := refusal(q.QueryRow(ctx, blockedSQL, visitorArgs(p.Visitor(r.now())))); err != nil {
+		return p, err
+	}
 	var from *time.Time
 	var kel []byte
-	var suspended bool
 	err := q.QueryRow(ctx, `
 		SELECT (SELECT max(accept_from) FROM replay_epoch),
-		       (SELECT kel FROM member JOIN agent USING (aid) WHERE aid = @signer),
-		       EXISTS (SELECT FROM member WHERE aid = @signer AND suspended_at IS NOT NULL)`,
-		pgx.NamedArgs{"signer": p.AID}).Scan(&from, &kel, &suspended)
+		       (SELECT kel FROM member JOIN agent USING (aid) WHERE aid = @signer)`,
+		pgx.NamedArgs{"signer": p.AID}).Scan(&from, &kel)
 	if err != nil {
 		return p, fmt.Errorf("ask why a signed request was not used up: %w", err)
 	}
 	sum := sha256.Sum256(kel)
 	switch {
-	case p.Under != nil && suspended:
-		return p, replay.Suspended()
 	case p.Under == nil, bytes.Equal(sum[:], p.Under):
 		return p, r.refused(p, from)
 	case kel == nil:

@@ -311,7 +311,7 @@ func TestAReviewKeepsARegistrationRepeatable(t *testing.T) {
 	provider, judge := j.member("x"), j.member()
 	j.mustReview(provider, judge, 5)
 	app := provider.Apply(provider.Register("n", "x"))
-	if st, err := j.Standing(t.Context(), provider.AID()); err != nil || !st.Repeats(app.Body, j.clock.now()) {
+	if st, err := j.Standing(t.Context(), j.visitor(provider)); err != nil || !st.Repeats(app.Body, j.clock.now()) {
 		t.Errorf("%+v, %v, want it repeatable", st, err)
 	}
 }

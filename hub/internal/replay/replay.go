@@ -7,8 +7,10 @@
 package replay
 
 import (
+	"net/netip"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
@@ -30,15 +32,21 @@ type Proof struct {
 	AID      string
 	Key      [16]byte
 	SignedAt time.Time
+	From     netip.Addr // where the request came from, as far as that is known
 
 	// Under is the SHA-256 of the key history that the signature was checked
 	// against, if that was meant to be the one on record. It may have been
 	// remembered, so using up the proof confirms that it is, and that the agent
-	// is registered and not suspended. A registration brings its history along and leaves it nil.
+	// is registered. A registration brings its history along and leaves it nil.
 	Under []byte
 	// Again checks the signature against the history that is on record instead.
 	// Set where Under is.
 	Again func(kel []byte) (Proof, error)
+}
+
+// Visitor is who asks, for what blocks it.
+func (p Proof) Visitor(now time.Time) moderation.Visitor {
+	return moderation.Visitor{AID: p.AID, From: p.From, At: now}
 }
 
 // Expires is when the timestamp alone would refuse the request.
@@ -55,11 +63,6 @@ func (p Proof) Ahead(now time.Time) bool { return p.SignedAt.After(now.Add(Clock
 
 // MinuteOf numbers the minutes since 1970.
 func MinuteOf(t time.Time) int64 { return t.Unix() / 60 }
-
-// Suspended is the answer to whatever a suspended agent asks for.
-func Suspended() error {
-	return errs.New(errs.Forbidden, "agent_suspended", "this agent is suspended by the hub's operator")
-}
 
 // UnknownSigner is the answer to a request signed by an agent that is not, or no
 // longer, registered here.

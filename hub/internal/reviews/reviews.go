@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/evidence"
 	"github.com/anet-hub/anet/shared/identity"
@@ -26,8 +27,9 @@ func New(store Store, agents Agents, replay func([]byte) (*identity.History, err
 // Agents are the two parties, by what is known of them. Each method gives a key
 // history, or fails with NotFound.
 type Agents interface {
-	// SignerKEL is for agents registered here. Only they review.
-	SignerKEL(ctx context.Context, aid string) ([]byte, error)
+	// SignerKEL is for agents registered here. Only they review, and who is
+	// blocked does not (Forbidden).
+	SignerKEL(ctx context.Context, v moderation.Visitor) ([]byte, error)
 
 	// KnownKEL is for everybody who can be reviewed: who is registered here, who
 	// was once (what it did is not undone), and who a peer told of.
@@ -79,7 +81,7 @@ func (r *Reviews) verify(ctx context.Context, v Review) error {
 
 // parties finds the key histories of who reviews and of who is reviewed.
 func (r *Reviews) parties(ctx context.Context, v Review) (reviewer, provider []byte, err error) {
-	if reviewer, err = r.agents.SignerKEL(ctx, v.Word.Reviewer); err != nil {
+	if reviewer, err = r.agents.SignerKEL(ctx, moderation.Visitor{AID: v.Word.Reviewer, At: r.now()}); err != nil {
 		return nil, nil, asUnknown(err, errs.New(errs.Invalid, "reviewer_unknown", "the reviewer is not registered here").In("review"))
 	}
 	if provider, err = r.agents.KnownKEL(ctx, v.Word.Subject); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/reviews/reviewtest"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
@@ -38,8 +39,8 @@ func (m *memory) Put(_ context.Context, r Review, _ time.Time) error {
 	return nil
 }
 
-func (m *memory) SignerKEL(_ context.Context, aid string) ([]byte, error) {
-	return orMissing(m.registered[aid])
+func (m *memory) SignerKEL(_ context.Context, v moderation.Visitor) ([]byte, error) {
+	return orMissing(m.registered[v.AID])
 }
 
 func (m *memory) KnownKEL(_ context.Context, aid string) ([]byte, error) {

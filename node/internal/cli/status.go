@@ -185,6 +185,9 @@ func (s State) printListed(w io.Writer) {
 	if len(s.Missing) > 0 {
 		fmt.Fprintf(w, "missing\t%s (not listed; register again: anet hub-register)\n", words(s.Missing))
 	}
+	if s.Unlisted != "" {
+		fmt.Fprintf(w, "unlisted\t%s\n", line(s.Unlisted))
+	}
 	if len(s.Surplus) > 0 {
 		fmt.Fprintf(w, "surplus\t%s (listed, and nobody answers it)\n", words(s.Surplus))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/control"
 	"github.com/anet-hub/anet/node/internal/home"
 	"github.com/anet-hub/anet/node/internal/hubclient"
+	"github.com/anet-hub/anet/node/internal/node"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/relayauth"
 	"github.com/anet-hub/anet/shared/version"
@@ -120,16 +121,33 @@ func (x *exam) checkProcess(ctx context.Context) {
 			"anet down, then anet up --detach")
 	default:
 		x.fine("process", "the node runs as process %d", about.PID)
-		x.checkStrangers(ctx, c)
+		if s, err := c.Status(ctx); err == nil {
+			x.checkListing(s)
+			x.checkStrangers(s)
+		}
+	}
+}
+
+// checkListing tells what keeps the hub's lists from showing the node, in the
+// hub's words.
+func (x *exam) checkListing(s node.Status) {
+	switch {
+	case s.Listed == nil:
+		return
+	case s.Unlisted != "":
+		x.found("listing", "the hub does not list it: "+s.Unlisted, "anet status")
+	case s.Differs():
+		x.found("listing", "the hub lists something else than is served", "anet status; anet hub-register")
+	default:
+		x.fine("listing", "the hub lists what is served")
 	}
 }
 
 // checkStrangers looks whether an open node is about to refuse what it was
 // opened for.
-func (x *exam) checkStrangers(ctx context.Context, c *control.Client) {
-	s, err := c.Status(ctx)
+func (x *exam) checkStrangers(s node.Status) {
 	switch r := s.Strangers; {
-	case err != nil || r == nil:
+	case r == nil:
 		return
 	case r.Full():
 		x.found("strangers", fmt.Sprintf("%d of %d tasks without an end and %s of %s are kept of agents on no list; beyond that they are refused",

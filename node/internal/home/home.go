@@ -31,6 +31,7 @@ type Hub interface {
 	Meet(ctx context.Context, p hubclient.Pin) (hubclient.Pin, error)
 	Deregister(ctx context.Context) (wire.Deregistered, error)
 	Agent(ctx context.Context, aid string) (wire.AgentPage, error)
+	Why(ctx context.Context, capID string) (wire.Why, error)
 }
 
 // Parts is what a home is made of. Hub is nil for a node that joined none.

@@ -27,6 +27,7 @@ type hub struct {
 	fails  error
 	bodies []wire.Register
 	gone   bool
+	why    wire.Why
 	parted func() // runs while the node is being let go
 	meet   func() // runs while the node is being met
 }
@@ -74,7 +75,18 @@ func (h *hub) Agent(_ context.Context, aid string) (wire.AgentPage, error) {
 		return wire.AgentPage{}, errs.New(errs.NotFound, "agent_unknown", "no such agent")
 	}
 	last := h.bodies[len(h.bodies)-1]
-	return wire.AgentPage{Agent: wire.Agent{AID: aid, Caps: last.Caps, Registered: true}}, nil
+	return wire.AgentPage{Agent: wire.Agent{AID: aid, Caps: last.Caps, Registered: true, Listed: h.why.Gate == ""}}, nil
+}
+
+func (h *hub) Why(_ context.Context, capID string) (wire.Why, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.why.Gate == "" {
+		return h.why, errs.New(errs.NotFound, "no_such_route", "there is nothing here")
+	}
+	why := h.why
+	why.Cap, why.Reason = capID, strings.TrimSpace(why.Reason+" "+capID)
+	return why, h.fails
 }
 
 func (h *hub) body(i int) wire.Register { h.mu.Lock(); defer h.mu.Unlock(); return h.bodies[i] }
@@ -211,6 +223,31 @@ func TestStatusTellsTheDifference(t *testing.T) {
 		h.Describe(t.Context(), &s)
 		if !s.Differs() || strings.Join(s.Missing, " ") != "go" || strings.Join(s.Surplus, " ") != "old" {
 			t.Errorf("missing %v, surplus %v; want go and old", s.Missing, s.Surplus)
+		}
+	})
+}
+
+// What keeps the hub from listing the node is told in the hub's words, and a hub
+// that cannot tell is no worse than before.
+func TestStatusTellsWhyTheHubListsNothing(t *testing.T) {
+	settle(t, `{"tags":["go"]}`, func(t *testing.T, h *Home, hub *hub) {
+		for _, c := range []struct {
+			why  wire.Why
+			caps []string
+			want string
+		}{
+			{wire.Why{}, []string{"go"}, ""},
+			{wire.Why{}, nil, ""},
+			{wire.Why{Gate: "visible", Reason: "hidden", Hint: "ask the operator"}, []string{"go"}, "hidden; ask the operator"},
+			{wire.Why{Gate: "capability", Reason: "it does not offer"}, nil, "it does not offer go"},
+			{wire.Why{Gate: "visible", Reason: "hidden", Listed: true}, []string{"go"}, ""},
+		} {
+			hub.set(func() { hub.why, hub.bodies[0].Caps = c.why, c.caps })
+			var s node.Status
+			h.Describe(t.Context(), &s)
+			if s.Unlisted != c.want || s.Differs() != (c.want != "" || c.caps == nil) {
+				t.Errorf("%+v: unlisted %q, differs %v, want %q", c.why, s.Unlisted, s.Differs(), c.want)
+			}
 		}
 	})
 }

@@ -53,6 +53,28 @@ func (h *Home) compare(ctx context.Context, s *node.Status) {
 	}
 	s.Listed = list(page.Agent.Caps)
 	s.Missing, s.Surplus = h.Offer().Compare(page.Agent)
+	if len(s.Missing) > 0 || page.Agent.Registered && !page.Agent.Listed && len(s.Listed) > 0 {
+		s.Unlisted = h.askWhy(ctx, s.Missing)
+	}
+}
+
+// askWhy has the hub say what keeps its lists from showing the node, or the first
+// id that is missing there. Empty where it cannot tell, as other hubs cannot.
+func (h *Home) askWhy(ctx context.Context, missing []string) string {
+	capID := ""
+	if len(missing) > 0 {
+		capID = missing[0]
+	}
+	why, err := h.Hub.Why(ctx, capID)
+	switch {
+	case errs.KindOf(err) == errs.Forbidden:
+		return err.Error()
+	case err != nil || why.Listed:
+		return ""
+	case why.Hint == "":
+		return why.Reason
+	}
+	return why.Reason + "; " + why.Hint
 }
 
 // list keeps "nothing" apart from "not known" in JSON.

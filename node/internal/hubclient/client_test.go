@@ -88,6 +88,14 @@ func TestEveryCallIsSignedForItsRoute(t *testing.T) {
 			}},
 		{"keys", own + "/keys", "keys", `{"keyset":"AQI="}`, `{"keys_status":"ok"}`,
 			func(c *Client) error { _, err := c.PublishKeys(t.Context(), []byte{1, 2}); return err }},
+		{"why", own + "/why?cap=a.b%40c", "why", "", `{"aid":"b","listed":false,"gate":"visible","gates":[]}`,
+			func(c *Client) error {
+				got, err := c.Why(t.Context(), "a.b@c")
+				if err == nil && got.Gate != "visible" {
+					t.Errorf("why = %+v", got)
+				}
+				return err
+			}},
 		{"register", "/register", "register", "", `{"aid":"b","status":"registered","keys_status":"absent","card_status":"absent"}`,
 			func(c *Client) error { _, err := c.Register(t.Context(), wire.Register{Name: "n"}); return err }},
 	}
@@ -98,7 +106,11 @@ func TestEveryCallIsSignedForItsRoute(t *testing.T) {
 			continue
 		}
 		got := hub.last(t)
-		if got.method != http.MethodPost || got.target != tt.target || (tt.body != "" && got.body != tt.body) {
+		method := http.MethodPost
+		if tt.action == wire.ActionWhy {
+			method = http.MethodGet
+		}
+		if got.method != method || got.target != tt.target || (tt.body != "" && got.body != tt.body) {
 			t.Errorf("%s: the hub saw %s %s %s", tt.name, got.method, got.target, got.body)
 		}
 		err := got.claim.Verify(node.KEL(), identity.Replay, tt.action, hub.key.AID(), got.method, got.target, []byte(got.body))

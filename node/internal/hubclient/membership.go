@@ -53,6 +53,18 @@ func (c *Client) PublishKeys(ctx context.Context, keyset []byte) (wire.KeysStore
 	return out, err
 }
 
+// Why asks what keeps lists of the hub from showing this node, at a capability
+// where one is named. Only hubs like ours can tell: NotFound from others.
+func (c *Client) Why(ctx context.Context, capID string) (wire.Why, error) {
+	var out wire.Why
+	r := get(c.own("why"), nil)
+	if r.action = wire.ActionWhy; capID != "" {
+		r.query = url.Values{"cap": {capID}}
+	}
+	err := c.call(ctx, r, &out)
+	return out, err
+}
+
 // own is a route of the node's own row.
 func (c *Client) own(what string) string {
 	aid := ""

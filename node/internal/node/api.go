@@ -319,12 +319,13 @@ type Status struct {
 	Policy  string    `json:"policy"`
 
 	Hub      string   `json:"hub"`
-	Served   []string `json:"served"`  // what a provider answers now
-	Public   []string `json:"public"`  // the part of it a stranger may call
-	Tags     []string `json:"tags"`    // the operator's own
-	Listed   []string `json:"listed"`  // what the hub lists; null when it cannot be asked
-	Missing  []string `json:"missing"` // should be listed and is not
-	Surplus  []string `json:"surplus"` // listed and should not be
+	Served   []string `json:"served"`             // what a provider answers now
+	Public   []string `json:"public"`             // the part of it a stranger may call
+	Tags     []string `json:"tags"`               // the operator's own
+	Listed   []string `json:"listed"`             // what the hub lists; null when it cannot be asked
+	Missing  []string `json:"missing"`            // should be listed and is not
+	Surplus  []string `json:"surplus"`            // listed and should not be
+	Unlisted string   `json:"unlisted,omitempty"` // what keeps the hub's lists from showing the node, and what to do
 	HubError string   `json:"hub_error,omitempty"`
 
 	Providers []Health `json:"providers"`
@@ -360,7 +361,7 @@ func (s *Strangers) Full() bool {
 }
 
 // Differs says whether the hub lists something else than the node offers.
-func (s Status) Differs() bool { return len(s.Missing)+len(s.Surplus) > 0 }
+func (s Status) Differs() bool { return len(s.Missing)+len(s.Surplus) > 0 || s.Unlisted != "" }
 
 // Health is one provider and whether it answers.
 type Health struct {

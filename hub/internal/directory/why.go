@@ -1,0 +1,204 @@
+package directory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/moderation"
+	"github.com/anet-hub/anet/hub/internal/replay"
+	"github.com/anet-hub/anet/shared/capability"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// whyCase is what is known of an agent when somebody asks why lists show it, or
+// not.
+type whyCase struct {
+	refused error // by a block
+	member  *Member
+	agent   *Agent
+	life    Life
+	badCard error // the card on record no longer verifies
+	capID   string
+	horizon Horizon
+}
+
+// judge is a gate: what it says, and what to do where it is not passed.
+type judge struct {
+	gate string
+	of   func(c whyCase) (state, says, hint string)
+	ends bool // where this one fails, nothing can be said of those behind it
+}
+
+// The gates, in the order in which they are to be mended: who is blocked cannot
+// register, who is not registered offers nothing, and so on. Peers add theirs
+// behind these.
+var gates = []judge{
+	{"blocked", notBlocked, false},
+	{"known", isKnown, true},
+	{"admitted", isAdmitted, true},
+	{"visible", isVisible, false},
+	{"card", hasCard, false},
+	{"capability", offersCapability, false},
+	{"public", reaches, false},
+	{"quiet", isHeard, false},
+	{"hidden", isBrowsable, false},
+}
+
+const (
+	ok      = wire.GatePassed
+	failed  = wire.GateFailed
+	warning = wire.GateWarning
+)
+
+func notBlocked(c whyCase) (state, says, hint string) {
+	if c.refused != nil {
+		return failed, errs.As(c.refused).Message, "ask the hub's operator: anet-hub block list, anet-hub agent unblock"
+	}
+	return ok, "the AID is not blocked", ""
+}
+
+func isKnown(c whyCase) (state, says, hint string) {
+	if c.member == nil {
+		return failed, "this AID never registered at this hub", "register: anet join, then anet up"
+	}
+	return ok, "known since " + stamp(c.member.FirstSeen), ""
+}
+
+func isAdmitted(c whyCase) (state, says, hint string) {
+	if c.agent == nil {
+		return failed, "it left, or was removed, and has not registered again", "register again: anet hub-register"
+	}
+	return ok, "registered since " + stamp(c.agent.RegisteredAt), ""
+}
+
+func isVisible(c whyCase) (state, says, hint string) {
+	if c.agent.Hidden {
+		return failed, noteHidden, "ask the hub's operator: anet-hub agent unhide"
+	}
+	return ok, "not hidden by the hub's operator", ""
+}
+
+func hasCard(c whyCase) (state, says, hint string) {
+	switch {
+	case c.badCard != nil:
+		return warning, "the card on record does not verify any more: " + c.badCard.Error(), "register again: anet hub-register"
+	case c.agent.Card.Name != "" || len(c.agent.Card.Skills) > 0:
+		return ok, fmt.Sprintf("an admitted card with %d skills", len(c.agent.Card.Skills)), ""
+	case c.member.CardMark != nil:
+		return warning, "the card was withdrawn or dropped: ids stand as the registration's word", "anet status shows what became of the last one"
+	}
+	return ok, "no card: ids stand as the registration's word", ""
+}
+
+func offersCapability(c whyCase) (state, says, hint string) {
+	caps := c.agent.Caps()
+	switch {
+	case c.capID == "" && !c.agent.offers():
+		return failed, "it offers nothing: no capability and no profile",
+			"serve something, open it in inbound.public_capabilities, and register again"
+	case c.capID == "":
+		return ok, fmt.Sprintf("it offers %d ids", len(caps)), ""
+	case slices.Contains(caps, c.capID):
+		return ok, "it offers " + c.capID, ""
+	}
+	says = fmt.Sprintf("it does not offer %s; its %d ids begin with: %s", c.capID, len(caps), strings.Join(caps[:min(len(caps), 5)], ", "))
+	return failed, says, "serve it, open it in inbound.public_capabilities, and register again; anet status tells the difference"
+}
+
+func reaches(c whyCase) (state, says, hint string) {
+	if c.agent.Visibility == HubLocal {
+		return ok, "hub-local: this hub lists it, and tells no other", ""
+	}
+	return ok, string(c.agent.Visibility) + ": other hubs may learn of it", ""
+}
+
+func isHeard(c whyCase) (state, says, hint string) {
+	last := "last heard of at " + stamp(c.life.Last())
+	if c.life.Quiet(c.horizon) {
+		return warning, last, "see whether the node runs and reaches the hub: anet doctor"
+	}
+	return ok, last, ""
+}
+
+func isBrowsable(c whyCase) (state, says, hint string) {
+	if !c.life.Browsable(c.horizon) {
+		return failed, "it has not polled for so long that lists leave it out", "start the node: one poll brings it back"
+	}
+	return ok, "heard of lately enough", ""
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// AskWhy is Why for the agent itself.
+func (d *Directory) AskWhy(ctx context.Context, p replay.Proof, capID string) (wire.Why, error) {
+	if err := d.store.Remember(ctx, p); err != nil {
+		return wire.Why{}, err
+	}
+	return d.Why(ctx, p.AID, capID)
+}
+
+// Why walks everything that decides whether lists show an agent, at a capability
+// where one is named.
+func (d *Directory) Why(ctx context.Context, aid, capID string) (wire.Why, error) {
+	if err := CheckAID(aid); err != nil {
+		return wire.Why{}, err
+	}
+	if capID != "" && !capability.Keepable(capID) {
+		return wire.Why{}, errs.New(errs.Invalid, "cap_invalid", "cap is one capability id, whole and without a wildcard").In("cap")
+	}
+	c, err := d.look(ctx, aid)
+	if err != nil {
+		return wire.Why{}, err
+	}
+	c.capID = capID
+	return c.walk(aid), nil
+}
+
+func (d *Directory) look(ctx context.Context, aid string) (c whyCase, err error) {
+	now := d.now()
+	c.horizon = d.life.Horizon(now)
+	if c.refused = d.store.Refused(ctx, moderation.Visitor{AID: aid, At: now}); c.refused != nil && errs.KindOf(c.refused) != errs.Forbidden {
+		return c, c.refused
+	}
+	m, registered, err := d.store.Member(ctx, aid)
+	if errs.KindOf(err) == errs.NotFound {
+		return c, nil
+	}
+	if c.member = &m; err != nil || !registered {
+		return c, err
+	}
+	a, life, err := d.store.Agent(ctx, aid)
+	if errs.KindOf(err) == errs.NotFound { // it left a moment ago
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	c.agent, c.life = &a, life
+	raw, err := d.store.Card(ctx, aid)
+	if errs.KindOf(err) == errs.NotFound {
+		return c, nil
+	}
+	c.badCard = d.vetCard(ctx, aid, raw, m.KEL).err
+	return c, err
+}
+
+func (c whyCase) walk(aid string) wire.Why {
+	out := wire.Why{AID: aid, Cap: c.capID, Gates: []wire.Gate{}}
+	for _, g := range gates {
+		state, says, hint := g.of(c)
+		out.Gates = append(out.Gates, wire.Gate{Gate: g.gate, State: state, Says: says})
+		if state == failed && out.Gate == "" {
+			out.Gate, out.Reason, out.Hint = g.gate, says, hint
+		}
+		if state == failed && g.ends {
+			break
+		}
+	}
+	out.Listed = out.Gate == ""
+	return out
+}
