@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/e2e/stage"
+	"github.com/anet-hub/anet/shared/testkit/need"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -217,6 +218,31 @@ func TestAHubStopsBehindAProxy(t *testing.T) {
 	}
 }
 
+// The hub may listen at a socket instead of a port.
+func TestAProxyReachesTheHubAtASocket(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		start func(testing.TB, *stage.Hub, ...string) *stage.Proxy
+		names string // how the proxy names a socket
+	}{{stage.Nginx, "unix:"}, {stage.Caddy, "unix/"}} {
+		socket := need.SocketDir(t) + "/hub.sock"
+		stage.LaunchHub(t, stage.HubConfig{Args: []string{"--listen", "unix:" + socket}, Env: []string{"ANET_HUB_REGISTER_BURST=1", "ANET_HUB_REGISTER_RATE=0.001"}})
+		p := tt.start(t, &stage.Hub{URL: "http://" + tt.names + socket})
+		var id wire.Identity
+		resp, err := p.Client(t, false).Get(p.URL + "/hub/identity")
+		stage.Must(t, err)
+		stage.Must(t, json.NewDecoder(resp.Body).Decode(&id))
+		resp.Body.Close()
+		p.Hub.AID = id.AID
+		for i, want := range []string{"200", "429 register_rate"} {
+			a := p.Through(t, stage.NewAgent(t, p.Hub), true)
+			if got := a.Do(wire.ActionRegister, "/register", a.Registration()).Code(); got != want {
+				t.Errorf("registration %d: %s, want %s", i, got, want)
+			}
+		}
+	}
+}
+
 // A log beside the hub's holds no agent, and outsiders get no figures.
 func TestProxiesKeepNoAgents(t *testing.T) {
 	hub := stage.HubInside(t)
@@ -269,16 +295,17 @@ func TestSlowConnectionsBehindAProxy(t *testing.T) {
 				d.dripAt(dial(), "POST /agents/keys:lookup HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n", ' ', time.Second)
 			}
 			start := time.Now()
-			var slowest time.Duration
+			slowest := map[string]time.Duration{}
 			for ; time.Since(start) < bodyLimit+10*time.Second; time.Sleep(200 * time.Millisecond) {
-				for _, a := range []*stage.Agent{agent, direct} {
+				for way, a := range map[string]*stage.Agent{"through the proxy": agent, "directly": direct} {
 					asked := time.Now()
 					a.Poll(wire.Poll{})
-					slowest = max(slowest, time.Since(asked))
+					slowest[way] = max(slowest[way], time.Since(asked))
 				}
 			}
-			if slowest > time.Second {
-				t.Errorf("meanwhile an answer took %s, want at most 1 s", slowest)
+			// What the hub promises is held to its word; a proxy is somebody else's.
+			if slowest["directly"] > time.Second || slowest["through the proxy"] > 3*time.Second {
+				t.Errorf("meanwhile an answer took %v, want at most 1 s, and 3 s through the proxy", slowest)
 			}
 			stage.Until(t, stage.Patience, "the hub has let go of them", func() bool { return openFiles(t, hub.PID()) <= before+70 })
 			if longest := d.longest(false); longest == 0 || longest > headerLimit+10*time.Second {

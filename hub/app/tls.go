@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	addresses "net/mail"
 	"net/url"
-	"os"
 
 	"github.com/anet-hub/anet/hub/internal/certs"
 	"github.com/anet-hub/anet/shared/version"
@@ -54,19 +53,9 @@ func (c *Config) checkACME() error {
 
 // acmeRoots are nil for the system's own.
 func (c *Config) acmeRoots() (*x509.CertPool, error) {
-	if c.ACMECAFile == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(c.ACMECAFile)
+	pool, err := certs.Roots(c.ACMECAFile)
 	if err != nil {
 		return nil, fmt.Errorf("--acme-ca-file: %w", err)
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("--acme-ca-file %s holds no certificate in PEM", c.ACMECAFile)
 	}
 	return pool, nil
 }

@@ -138,7 +138,7 @@ func (s *secured) get(url string, change ...func(*tls.Config)) (*http.Response, 
 // certified waits until it serves a name, and gives the answer.
 func (s *secured) certified(name string) (resp *http.Response) {
 	s.t.Helper()
-	testkit.Until(s.t, 30*time.Second, name+" is served with a certificate", func() bool {
+	testkit.Until(s.t, time.Minute, name+" is served with a certificate", func() bool {
 		var err error
 		resp, err = s.get("https://" + name + "/healthz")
 		return err == nil
@@ -241,13 +241,13 @@ func TestAnyProcessAnswersChallenges(t *testing.T) {
 func TestCertificatesAreRenewed(t *testing.T) {
 	t.Parallel()
 	ports, database := freePorts(t), pgtest.URL(t)
-	ca := authority.Start(t, authority.Options{TLSPort: ports[0], HTTPPort: ports[1], Lifetime: 24 * time.Second})
+	ca := authority.Start(t, authority.Options{TLSPort: ports[0], HTTPPort: ports[1], Lifetime: 40 * time.Second})
 	a, _ := secure(t, ca, database, ports, hubName)
 	b, _ := secure(t, ca, database, freePorts(t), hubName)
 	first := a.certified(hubName).TLS.PeerCertificates[0]
 	b.certified(hubName)
 	for _, s := range []*secured{a, b} {
-		testkit.Until(t, 60*time.Second, "another certificate is served", func() bool {
+		testkit.Until(t, 90*time.Second, "another certificate is served", func() bool {
 			resp, err := s.get("https://" + hubName + "/healthz")
 			if err != nil {
 				t.Errorf("meanwhile: %v", err)

@@ -2,16 +2,15 @@ package cli
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/hub/app"
+	"github.com/anet-hub/anet/hub/internal/certs"
 	"github.com/anet-hub/anet/hub/internal/doctor"
 	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/plain"
@@ -75,26 +74,10 @@ func (w *patient) look(getenv func(string) string) (c doctor.Case, err error) {
 	if err != nil || c.URL.Scheme != "https" && c.URL.Scheme != "http" || c.URL.Hostname() == "" || strings.Contains(w.domain, "/") {
 		return c, cmdline.WrongUse("a hub's address looks like https://hub.example.org, and its --domain like hub.example.org")
 	}
-	c.Roots, err = roots(w.caFile)
-	return c, err
-}
-
-func roots(file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
+	if c.Roots, err = certs.Roots(w.caFile); err != nil {
+		return c, cmdline.WrongUse("--ca-file: %w", err)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, cmdline.WrongUse("--ca-file: %w", err)
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, cmdline.WrongUse("--ca-file %s holds no certificate in PEM", file)
-	}
-	return pool, nil
+	return c, nil
 }
 
 func (p *Program) diagnose(of *url.URL, results doctor.Results) error {
