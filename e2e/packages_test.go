@@ -32,6 +32,7 @@ func TestPackagesHoldWhatTheyShould(t *testing.T) {
 			"-rwxr-xr-x root/root ./usr/bin/anet-hub", "-rw-r----- root/root ./etc/anet-hub/anet-hub.env",
 			"-rw-r--r-- root/root ./lib/systemd/system/anet-hub.service", "-rw-r--r-- root/root ./usr/lib/sysusers.d/anet-hub.conf",
 			"-rw-r--r-- root/root ./usr/share/bash-completion/completions/anet-hub",
+			"-rw-r--r-- root/root ./usr/share/man/man1/anet-hub-backup.1.gz",
 		},
 		node: {"-rwxr-xr-x root/root ./usr/bin/anet", "-rw-r--r-- root/root ./usr/lib/systemd/user/anet.service"},
 	} {

@@ -40,6 +40,9 @@ common() {
 	put 755 "$bin/$1" "usr/bin/$1"
 	put 644 LICENSE "usr/share/doc/$1/copyright"
 	put 644 CHANGELOG.md "usr/share/doc/$1/CHANGELOG.md"
+	mkdir -p "$root/usr/share/man/man1"
+	env -u XDG_DATA_HOME HOME='~' "$bin/$1" man "$root/usr/share/man/man1" # whoever builds
+	gzip -9n "$root"/usr/share/man/man1/*.1
 	local shells=(bash "bash-completion/completions/$1" zsh "zsh/vendor-completions/_$1" fish "fish/vendor_completions.d/$1.fish")
 	for ((i = 0; i < ${#shells[@]}; i += 2)); do
 		mkdir -p "$(dirname "$root/usr/share/${shells[i + 1]}")"

@@ -52,6 +52,7 @@ func Furnish(root *cobra.Command, helped ...string) {
 	name := root.Name()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion")
+	root.AddCommand(Example(manCommand(), name+" man /usr/local/share/man/man1"))
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":
