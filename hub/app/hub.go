@@ -53,7 +53,10 @@ func (h *hub) secureHost(name string) string {
 }
 
 // endPolls answers the polls that wait: nothing new is coming from here.
-func (h *hub) endPolls() { h.board.Close() }
+func (h *hub) endPolls() {
+	h.board.Close()
+	h.api.Close()
+}
 
 func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.Registry, data *Database, key *hubkey.Keeper) (*hub, error) {
 	proxies, err := cfg.proxies()

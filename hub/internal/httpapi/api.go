@@ -74,7 +74,11 @@ type API struct {
 	mux     chi.Router
 	metrics *metrics
 	limits  wire.Limits
+	closing chan struct{}
 }
+
+// Close lets probes that wait answer at once. It is called once.
+func (a *API) Close() { close(a.closing) }
 
 // Group is a set of routes that belong together.
 type Group interface {
@@ -83,7 +87,7 @@ type Group interface {
 
 // New builds the handler of one hub process.
 func New(d Deps, groups ...Group) *API {
-	a := &API{Deps: d, metrics: newMetrics(d.Metrics)}
+	a := &API{Deps: d, closing: make(chan struct{}), metrics: newMetrics(d.Metrics)}
 	d.Metrics.MustRegister(readiness{a})
 	r := chi.NewRouter()
 	r.Use(a.observe, cors, a.version, middleware.GetHead)

@@ -22,6 +22,7 @@ func (a *API) probe(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Has("wait") {
 		select {
 		case <-time.After(wire.MaxWait):
+		case <-a.closing:
 		case <-r.Context().Done():
 			return r.Context().Err()
 		}

@@ -44,3 +44,19 @@ func TestProbe(t *testing.T) {
 		}
 	}
 }
+
+// A hub that stops does not wait for who waits.
+func TestProbesEndWithTheHub(t *testing.T) {
+	f := newFixture(t)
+	answered := make(chan map[string]any)
+	go func() {
+		r := httptest.NewRequest(http.MethodPost, "/hub/probe?wait", nil)
+		relayauth.Sign(f.hub, wire.ActionProbe, f.hub.AID(), r, nil, uint64(testNow.UnixMilli()))
+		_, answer := f.do(r)
+		answered <- answer
+	}()
+	f.api.Close()
+	if got := <-answered; got["bytes"] != 0.0 {
+		t.Errorf("%v", got)
+	}
+}
