@@ -166,6 +166,28 @@ func TestNoQuestionScansATable(t *testing.T) {
 	}
 }
 
+// Twenty thousand blocks cost a request two look-ups.
+func TestNoBlockIsLookedForInATable(t *testing.T) {
+	pool := pgtest.New(t)
+	for _, sql := range []string{`
+		INSERT INTO block (aid, host, why, created_at)
+		SELECT CASE WHEN i % 2 = 0 THEN 'b' || i END, CASE WHEN i % 2 = 1 THEN ('10.0.0.0'::inet + i * 256)::cidr END, '', '2026-01-01Z'
+		FROM generate_series(1, 20000) AS i`, `ANALYZE`} {
+		if _, err := pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	for _, index := range []string{"block_aid_uq", "block_hosts"} {
+		args := []any{pgx.NamedArgs{"signer": "b777", "from": "10.0.1.7", "asked_at": time.Unix(0, 0)}}
+		question{"whether a visitor is blocked", blockedSQL, args, index, 2}.ask(t, conn)
+	}
+}
+
 // question is a statement with the index that answers it.
 type question struct {
 	why, sql string
