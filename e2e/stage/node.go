@@ -18,6 +18,7 @@ type NodeConfig struct {
 	Public   []any             // ids, or whole entries with limits
 	Programs map[string]string // what the service module calls, by capability id
 	More     map[string]any    // further members of the file
+	Env      []string          // of its commands
 }
 
 // file is the config.json.
@@ -60,6 +61,7 @@ type Node struct {
 	Name string
 	Dir  string
 	AID  string
+	env  []string
 	t    testing.TB
 }
 
@@ -82,7 +84,7 @@ func JoinNode(t testing.TB, h *Hub, c NodeConfig) *Node {
 // NewNode makes a node that knows no hub.
 func NewNode(t testing.TB, c NodeConfig) *Node {
 	t.Helper()
-	n := &Node{Name: c.Name, Dir: filepath.Join(Dir(t), c.Name), t: t}
+	n := &Node{Name: c.Name, Dir: filepath.Join(Dir(t), c.Name), env: c.Env, t: t}
 	n.Configure(c)
 	var made struct {
 		AID string `json:"aid"`
@@ -125,7 +127,7 @@ func (n *Node) Registered() {
 }
 
 func (n *Node) command(args ...string) Command {
-	return Command{Name: n.Name, Path: Binary(n.t, "anet"), Args: args, Env: []string{"ANET_DATA_DIR=" + n.Dir}}
+	return Command{Name: n.Name, Path: Binary(n.t, "anet"), Args: args, Env: append([]string{"ANET_DATA_DIR=" + n.Dir}, n.env...)}
 }
 
 // Run runs a command of this node.
