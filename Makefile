@@ -7,7 +7,7 @@ STAMP   := -X $(MODULE)/shared/version.Version=$(VERSION) -X $(MODULE)/shared/ve
 SOURCES := api deploy e2e hub migrations node shared
 COMPOSE := $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
 
-.PHONY: help demo up build test kill check format bench golden images compose compose-down deb
+.PHONY: help demo up build test kill check format bench golden images compose monitoring faults faults-images compose-down deb
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,5 +75,20 @@ compose: ## PostgreSQL, a hub and three nodes in containers, left running
 	@$(MAKE) --no-print-directory images
 	@ANET_POSTGRES_IMAGE=$${ANET_POSTGRES_IMAGE:-anet-postgres:local} $(COMPOSE) up -d
 
+monitoring: ## Prometheus with the hub's alerts beside the containers, from what is on this machine
+	@e2e/scripts/bootstrap docker compose promtool
+	@deploy/images.sh prometheus
+	@ANET_POSTGRES_IMAGE=$${ANET_POSTGRES_IMAGE:-anet-postgres:local} \
+		ANET_PROMETHEUS_IMAGE=$${ANET_PROMETHEUS_IMAGE:-anet-prometheus:local} $(COMPOSE) --profile monitoring up -d prometheus
+
+faults: faults-images ## break the containers on purpose and see them come back; FAULT=hub-down|database-restart|clock
+	@ANET_POSTGRES_IMAGE=$${ANET_POSTGRES_IMAGE:-anet-postgres:local} ANET_HUB_IMAGE=anet-hub-faults:local \
+		$(COMPOSE) --profile faults run --rm faults $(or $(FAULT),all)
+
+faults-images: ## the images that it takes
+	@e2e/scripts/bootstrap go docker compose
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags faults -ldflags '-s -w $(STAMP)' -o bin/faults/ ./hub/cmd/anet-hub ./deploy/faults
+	@deploy/images.sh faults
+
 compose-down: ## stop these containers and forget their data
-	@$(COMPOSE) down -v
+	@$(COMPOSE) --profile monitoring --profile faults down -v

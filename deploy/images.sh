@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# usage: images.sh [postgres|programs]...   (all when nothing is named)
+# usage: images.sh [postgres|programs|prometheus|faults]...   (the first two when
+# nothing is named)
 # Makes the images of docker-compose.yml from files of this machine; nothing is
 # pulled. The programs' images hold the static binaries of bin/ and nothing
 # else. PostgreSQL's holds the installed server and the libraries it is linked
-# with, and answers to the same variables as the image everybody knows.
+# with, and answers to the same variables as the image everybody knows; so is
+# Prometheus', from Debian's package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,6 +13,7 @@ readonly tag=local
 # The user the programs run as; a number, since a scratch image has no names.
 readonly uid=65532
 readonly pg_uid=999
+readonly nobody=65534
 
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
@@ -44,7 +47,7 @@ into() {
 }
 
 postgres() {
-	local bin lib share root=$stage/postgres programs modules content before
+	local bin lib share root=$stage/postgres programs modules
 	bin=$(newest_postgres)
 	lib=$("$bin/pg_config" --pkglibdir)
 	share=$("$bin/pg_config" --sharedir)
@@ -62,21 +65,42 @@ postgres() {
 	printf 'root:x:0:0::/:/bin/sh\npostgres:x:%s:%s::/var/lib/postgresql:/bin/sh\n' $pg_uid $pg_uid >"$root/etc/passwd"
 	printf 'root:x:0:\npostgres:x:%s:\n' $pg_uid >"$root/etc/group"
 	pack "$root" $pg_uid var/lib/postgresql/data run/postgresql
-	# The same image again would only restart a server that runs from it.
+	import anet-postgres "$bin" \
+		-c "ENV PATH=$bin:/usr/local/bin:/usr/bin:/bin" -c 'ENV PGDATA=/var/lib/postgresql/data' \
+		-c 'USER postgres' -c 'VOLUME /var/lib/postgresql/data' -c 'EXPOSE 5432' \
+		-c 'ENTRYPOINT ["/usr/local/bin/entrypoint"]'
+}
+
+# prometheus has the place of the data and the user of the image everybody knows.
+prometheus() {
+	local bin root=$stage/prometheus
+	bin=$(type -P prometheus) || { say "Prometheus is not installed: e2e/scripts/bootstrap promtool"; exit 1; }
+	mkdir -p "$root"/{etc/prometheus,tmp}
+	into "$root" "$bin" /usr/share/prometheus
+	# shellcheck disable=SC2046
+	into "$root" $(libraries "$bin")
+	chmod 1777 "$root/tmp"
+	printf 'root:x:0:0::/:/none\nnobody:x:%s:%s::/:/none\n' $nobody $nobody >"$root/etc/passwd"
+	pack "$root" $nobody prometheus
+	import anet-prometheus "$bin" \
+		-c 'USER nobody' -c 'VOLUME /prometheus' -c 'EXPOSE 9090' -c "ENTRYPOINT [\"$bin\"]"
+}
+
+# import makes an image of the archive that pack wrote, unless it is there: the
+# same one again would only restart what runs from it.
+import() {
+	local name=$1:$tag from=$2 content before
+	shift 2
 	content=$(cat deploy/images.sh "$stage/image.tar" | sha256sum | cut -c1-64)
-	if test "$(docker image inspect -f '{{.Config.Labels.content}}' "anet-postgres:$tag" 2>/dev/null)" = "$content"; then
-		say "anet-postgres:$tag is there already"
+	if test "$(docker image inspect -f '{{.Config.Labels.content}}' "$name" 2>/dev/null)" = "$content"; then
+		say "$name is there already"
 		return
 	fi
-	before=$(docker images -q "anet-postgres:$tag")
-	docker import \
-		-c "LABEL content=$content" -c "ENV PATH=$bin:/usr/local/bin:/usr/bin:/bin" -c 'ENV PGDATA=/var/lib/postgresql/data' \
-		-c 'USER postgres' -c 'VOLUME /var/lib/postgresql/data' -c 'EXPOSE 5432' \
-		-c 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' \
-		"$stage/image.tar" "anet-postgres:$tag" >/dev/null
+	before=$(docker images -q "$name")
+	docker import -c "LABEL content=$content" "$@" "$stage/image.tar" "$name" >/dev/null
 	# The one it replaces would stay without a name; in use, it stays.
 	test -z "$before" || docker image rm "$before" >/dev/null 2>&1 || true
-	say "anet-postgres:$tag from $bin"
+	say "$name from $from"
 }
 
 # pack writes a root folder to image.tar, in which root owns all but the named
@@ -99,26 +123,34 @@ programs() {
 	build text-desk anet-text-desk
 }
 
+# faults are the driver and a hub whose clock it can move.
+faults() {
+	program anet-hub bin/faults anet-hub-faults
+	mkdir "$stage/faults"
+	cp bin/faults/faults "$stage/faults/"
+	build faults anet-faults
+}
+
 # program makes the image of one static binary.
 program() {
-	local name=$1 context=$stage/$1
-	test -x "bin/$name" || { say "bin/$name is missing: make build"; exit 1; }
+	local name=$1 from=${2:-bin} image=${3:-$1} context=$stage/${3:-$1}
+	test -x "$from/$name" || { say "$from/$name is missing: make build"; exit 1; }
 	mkdir -p "$context"/{root/{tmp,etc/ssl/certs},home/data,sockets/anet}
 	# Folders keep their modes as the content of a folder that is copied.
 	chmod 1777 "$context/root/tmp"
 	chmod 700 "$context/home/data" "$context/sockets/anet"
-	cp "bin/$name" "$context/"
+	cp "$from/$name" "$context/"
 	# Without the system's certificates a node could join no hub by https.
 	if test -r /etc/ssl/certs/ca-certificates.crt; then
 		cp -L /etc/ssl/certs/ca-certificates.crt "$context/root/etc/ssl/certs/"
 	fi
 	printf 'anet:x:%s:%s::/data:/none\n' $uid $uid >"$context/root/etc/passwd"
-	build "$name" "$name"
+	build "$name" "$image" "$image"
 }
 
-# build makes an image of the folder staged under a name.
+# build makes an image by a Dockerfile, of the folder staged under its name or another.
 build() {
-	docker build -t "$2:$tag" -f "deploy/images/$1.Dockerfile" "$stage/$1" >"$stage/said" 2>&1 ||
+	docker build -t "$2:$tag" -f "deploy/images/$1.Dockerfile" "$stage/${3:-$1}" >"$stage/said" 2>&1 ||
 		{ cat "$stage/said" >&2; exit 1; }
 	say "$2:$tag"
 }
@@ -128,7 +160,7 @@ if test $# = 0; then
 fi
 for what in "$@"; do
 	case $what in
-	postgres | programs) "$what" ;;
-	*) say "unknown: $what (postgres, programs)"; exit 2 ;;
+	postgres | programs | prometheus | faults) "$what" ;;
+	*) say "unknown: $what (postgres, programs, prometheus, faults)"; exit 2 ;;
 	esac
 done

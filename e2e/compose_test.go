@@ -69,16 +69,27 @@ type network struct {
 }
 
 func composeUp(t *testing.T) *network {
-	n := &network{compose: need.Compose(t), project: fmt.Sprintf("anete2e%d", os.Getpid())}
-	n.env = []string{"COMPOSE_PROJECT_NAME=" + n.project, "ANET_POSTGRES_IMAGE=anet-postgres:local", "ANET_HUB_PORT=0"}
+	n := newNetwork(t, "anete2e")
+	n.must(t, "up", "--detach")
+	return n
+}
+
+// newNetwork makes the images and starts nothing yet.
+func newNetwork(t *testing.T, name string, env ...string) *network {
+	n := &network{compose: need.Compose(t), project: fmt.Sprint(name, os.Getpid())}
+	n.env = append([]string{"COMPOSE_PROJECT_NAME=" + n.project, "ANET_POSTGRES_IMAGE=anet-postgres:local", "ANET_HUB_PORT=0"}, env...)
+	for _, name := range []string{"DOCKER_HOST", "DOCKER_SOCKET"} { // an engine elsewhere
+		if at := os.Getenv(name); at != "" {
+			n.env = append(n.env, name+"="+at)
+		}
+	}
 	command(t, nil, "make", "images")
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(n.run(t, "logs", "--tail=40").Out)
 		}
-		n.must(t, "down", "--volumes")
+		n.must(t, "--profile", "monitoring", "--profile", "faults", "down", "--volumes")
 	})
-	n.must(t, "up", "--detach")
 	return n
 }
 

@@ -39,10 +39,17 @@ func Docker(t testing.TB) {
 	}
 }
 
-// Compose is the command line of Docker's compose, the newer one where it is there.
+// Compose is the command line of Docker's compose, the newer one where it is
+// there, with an engine behind it.
 func Compose(t testing.TB) []string {
 	t.Helper()
 	Docker(t)
+	return ComposeProgram(t)
+}
+
+// ComposeProgram is Compose for what needs no engine.
+func ComposeProgram(t testing.TB) []string {
+	t.Helper()
 	if exec.Command("docker", "compose", "version").Run() == nil {
 		return []string{"docker", "compose"}
 	}
