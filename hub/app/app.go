@@ -80,6 +80,7 @@ func (a *App) Run(ctx context.Context) error {
 	for _, run := range a.hub.loops {
 		g.Go(func() error { return run(gctx) })
 	}
+	g.Go(func() error { a.tellReady(gctx); return nil })
 	for _, face := range a.run {
 		g.Go(func() error { return a.serve(face) })
 	}

@@ -72,6 +72,8 @@ type Config struct {
 
 	LogLevel  string
 	LogFormat string
+
+	Notify string // socket of a service manager that waits for the hub; see EnvNotify
 }
 
 // Defaults are the reference's (wire 2, I.9) where it has them, so that no
@@ -227,6 +229,7 @@ func (c *Config) Complete(fs *pflag.FlagSet, getenv func(string) string) error {
 	if err := FromEnv(fs, getenv); err != nil {
 		return err
 	}
+	c.Notify = getenv(EnvNotify)
 	if err := c.databaseURLs(getenv); err != nil {
 		return err
 	}

@@ -26,9 +26,10 @@ const hubName = "hub.anet.test"
 // secured is a hub that does TLS, for somebody who finds it under its names.
 type secured struct {
 	*App
-	t     *testing.T
-	ca    *authority.Authority
-	words *words
+	t       *testing.T
+	ca      *authority.Authority
+	words   *words
+	manager *net.UnixConn // where it says that it is ready
 }
 
 // words are what it logs, at the level that says most.
@@ -69,6 +70,7 @@ func secure(t *testing.T, ca *authority.Authority, database string, ports [2]int
 	cfg.Domains, cfg.PublicURL = names, "https://"+names[0]
 	cfg.ACMEDirectory, cfg.ACMECAFile = ca.Directory, ca.CAFile
 	s = &secured{t: t, ca: ca, words: &words{}}
+	s.manager, cfg.Notify = manager(t)
 	log, err := cfg.Logger(s.words)
 	if err == nil {
 		s.App, err = New(t.Context(), cfg, log, prometheus.NewRegistry())

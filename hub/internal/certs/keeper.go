@@ -57,13 +57,17 @@ type Keeper struct {
 	challenges http.Handler
 	heard      *witness
 
+	tried func() // closes first, once
+	first chan struct{}
+
 	mu     sync.Mutex
 	leaves map[string]*x509.Certificate // of the names that can be served
 }
 
 // New makes a keeper. Nothing is asked before Run.
 func New(o Options) *Keeper {
-	k := &Keeper{Options: o, who: newID(), leaves: map[string]*x509.Certificate{}}
+	k := &Keeper{Options: o, who: newID(), leaves: map[string]*x509.Certificate{}, first: make(chan struct{})}
+	k.tried = sync.OnceFunc(func() { close(k.first) })
 	k.heard = &witness{base: transport(o.Roots)}
 	k.manager = &autocert.Manager{
 		Prompt: autocert.AcceptTOS, Email: o.Email, Cache: cache{o.Store, o.Log},
@@ -82,6 +86,10 @@ func newID() string {
 	rand.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
+
+// Tried is closed once every name has its certificate, or a first attempt to
+// obtain one has failed.
+func (k *Keeper) Tried() <-chan struct{} { return k.first }
 
 // TLS is how connections are taken: HTTP/2, and TLS 1.2 for clients that are not
 // older than the network.

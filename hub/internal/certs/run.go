@@ -25,12 +25,16 @@ func (k *Keeper) Run(ctx context.Context) error {
 	failures := 0
 	for {
 		wait := lookLate
-		switch missing, err := k.look(ctx); {
+		missing, err := k.look(ctx)
+		switch {
 		case err != nil && ctx.Err() == nil:
 			k.Log.Warn("certificates could not be looked up", "error", err)
 			wait = 5 * time.Second
 		case missing != "":
 			wait = k.obtain(ctx, missing, &failures)
+		}
+		if err == nil && (missing == "" || failures > 0) {
+			k.tried()
 		}
 		select {
 		case <-ctx.Done():
