@@ -34,7 +34,7 @@ type Invites interface {
 	ByToken(ctx context.Context, hash string) (*Invite, error)
 	// Revoke ends an invite that is in force; one revoked before is a Conflict,
 	// reason invite_revoked, and keeps its time. With block it blocks who
-	// came in by it, too, and names those.
+	// came in by it, too, for good, and names those.
 	Revoke(ctx context.Context, id string, block bool, act audit.Act) (blocked []string, err error)
 }
 
@@ -46,6 +46,7 @@ type Redeemer struct {
 	Name       string // empty where it is registered no more
 	Registered bool
 	Blocked    bool
+	ForGood    bool // blocked without an end
 }
 
 // Order is an invite to be made.

@@ -160,7 +160,7 @@ func (p *Program) inviteRevoke() *cobra.Command {
 		return p.showRevoked(i.ID, blocked)
 	})
 	agreed.flags(c)
-	c.Flags().BoolVar(&block, "block-members", false, "block who came in by it, too (see anet-hub block)")
+	c.Flags().BoolVar(&block, "block-members", false, "block who came in by it, too, without an end (see anet-hub block)")
 	c.Long = `Revoke closes the door that an invite opened, and shows who came in by it before it
 asks. They stay, unless --block-members says otherwise.`
 	return p.completing(cmdline.Example(c, "anet-hub invite revoke ID --reason 'it leaked'",

@@ -165,7 +165,7 @@ type plan struct {
 func planOf(i admission.Invite, came []admission.Redeemer, block bool) plan {
 	v := plan{ID: i.ID, Came: redeemers(came)}
 	for _, r := range came {
-		if block && !r.Blocked {
+		if block && !r.ForGood {
 			v.Block++
 		}
 	}

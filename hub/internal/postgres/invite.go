@@ -120,8 +120,8 @@ func (s *Invites) Invite(ctx context.Context, id string) (admission.Invite, []ad
 	}
 	rows, err := s.pool.Query(ctx, `
 		SELECT u.aid, u.at, COALESCE(NULLIF(a.card_name, ''), a.name, '') AS name, a.aid IS NOT NULL AS registered,
-		       EXISTS (SELECT FROM block b WHERE b.aid = u.aid) AS blocked
-		FROM invite_use u JOIN member m ON m.aid = u.aid LEFT JOIN agent a ON a.aid = u.aid
+		       b.id IS NOT NULL AS blocked, b.id IS NOT NULL AND b.expires_at IS NULL AS for_good
+		FROM invite_use u JOIN member m ON m.aid = u.aid LEFT JOIN agent a ON a.aid = u.aid LEFT JOIN block b ON b.aid = u.aid
 		WHERE u.invite_id = @id ORDER BY u.at, u.aid`, args)
 	if err != nil {
 		return i, nil, fmt.Errorf("read who came in: %w", err)
@@ -159,11 +159,12 @@ func revoke(ctx context.Context, tx pgx.Tx, id string, now time.Time) error {
 	return admission.AlreadyRevoked(since)
 }
 
-// redeemers are who came in by an invite and is not blocked.
+// redeemers are who came in by an invite and is not blocked for good: a block that
+// ends would let in again whom the operator means to keep out.
 func redeemers(ctx context.Context, tx pgx.Tx, id string) ([]string, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT u.aid FROM invite_use u JOIN member m ON m.aid = u.aid
-		WHERE u.invite_id = @id AND NOT EXISTS (SELECT FROM block b WHERE b.aid = u.aid) ORDER BY u.aid`, pgx.NamedArgs{"id": id})
+		WHERE u.invite_id = @id AND NOT EXISTS (SELECT FROM block b WHERE b.aid = u.aid AND b.expires_at IS NULL) ORDER BY u.aid`, pgx.NamedArgs{"id": id})
 	if err != nil {
 		return nil, fmt.Errorf("read who came in: %w", err)
 	}

@@ -327,6 +327,36 @@ func TestRevokingIsDoneOnce(t *testing.T) {
 	}
 }
 
+// A block that ends is not what was asked for: it would let in again who came by an
+// invite that leaked. One for good stays as it was.
+func TestRevokingBlocksForGood(t *testing.T) {
+	c := newClub(t)
+	id, token := c.invite(3, 0)
+	soon, never, other := c.node(), c.node(), c.node()
+	for _, n := range []*directorytest.Node{soon, never, other} {
+		c.wants("coming in", c.come(n, token), "")
+	}
+	o := c.operator()
+	c.wants("a block for an hour", o.block("aid", soon.AID(), time.Hour), "")
+	c.wants("a block for good", o.block("aid", never.AID(), 0), "")
+	_, came, err := c.desk.Show(t.Context(), id)
+	for _, r := range came {
+		if err != nil || r.Blocked != (r.AID != other.AID()) || r.ForGood != (r.AID == never.AID()) {
+			t.Errorf("before: %+v, %v", r, err)
+		}
+	}
+	blocked, err := c.desk.Revoke(t.Context(), id, true, alice)
+	want := []string{soon.AID(), other.AID()}
+	slices.Sort(want)
+	if err != nil || !slices.Equal(blocked, want) {
+		t.Errorf("blocked %v, %v, want %v", blocked, err, want)
+	}
+	c.clock.advance(2 * time.Hour)
+	for _, n := range []*directorytest.Node{soon, never, other} {
+		wantReason(t, "after the hour", c.come(n, token), "blocked")
+	}
+}
+
 func (c *club) acts() []audit.Act {
 	c.t.Helper()
 	acts, err := NewAudit(c.pool).Acts(c.t.Context(), audit.Question{Limit: 100})

@@ -104,7 +104,7 @@ func (s *Moderation) Blocks(ctx context.Context, now time.Time) ([]moderation.Bl
 	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (moderation.Block, error) { return toBlock(r) })
 }
 
-// blockMembers blocks some that are not blocked yet, and writes an act for each,
+// blockMembers blocks some for good that are not yet, and writes an act for each,
 // beside the act that was meant.
 func blockMembers(ctx context.Context, tx pgx.Tx, aids []string, act audit.Act) error {
 	_, err := tx.Exec(ctx, `
