@@ -147,7 +147,7 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.Var(&c.Memory, "memory-budget", "bytes of request bodies and answers in flight")
 	fs.StringSliceVar(&c.TrustedProxies, "trusted-proxy", c.TrustedProxies, "address ranges of proxies, whose word on a client's address is taken (repeatable)")
 	fs.StringVar(&c.ProxyHeader, "proxy-header", c.ProxyHeader, "the header they say it in: X-Real-IP, X-Forwarded-For or Forwarded; no other is looked at")
-	fs.BoolVar(&c.P2PPeers, "p2p-peers", false, "serve GET /p2p/peers, which lists every published address")
+	fs.BoolVar(&c.P2PPeers, "p2p-peers", false, "serve GET /p2p/peers, which lists the published addresses of all who are in lists")
 }
 
 // FromEnv sets every flag that the command line left alone from its variable:

@@ -46,7 +46,7 @@ func (d *Directory) SetAddress(ctx context.Context, p replay.Proof, addr string)
 // maxAddresses bounds GET /p2p/peers.
 const maxAddresses = 10_000
 
-// Addresses lists what agents published.
+// Addresses lists what agents published that lists show.
 func (d *Directory) Addresses(ctx context.Context) ([]Address, error) {
 	return d.store.Addresses(ctx, "", maxAddresses)
 }

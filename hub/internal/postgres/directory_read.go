@@ -88,10 +88,12 @@ func (s *Directory) Address(ctx context.Context, aid string) (directory.Address,
 	return a, found(err, errs.New(errs.NotFound, "address_unknown", "this agent publishes no address"), "read an address")
 }
 
-// Addresses implements directory.Reads.
+// Addresses implements directory.Reads: of agents that lists show.
 func (s *Directory) Addresses(ctx context.Context, after string, n int) ([]directory.Address, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT aid, addr, at FROM agent_address WHERE aid > @after ORDER BY aid LIMIT @n`,
+		SELECT aid, addr, at FROM agent_address d
+		WHERE aid > @after AND (SELECT shown FROM agent a WHERE a.aid = d.aid)
+		ORDER BY aid LIMIT @n`,
 		pgx.NamedArgs{"after": after, "n": n})
 	if err != nil {
 		return nil, fmt.Errorf("read addresses: %w", err)

@@ -413,3 +413,21 @@ func (h *hub) openMailbox(aid string) (open bool) {
 	}
 	return open
 }
+
+// Whom no list shows, the list of addresses does not show either.
+func TestAddressesAreListedOfWhoIsShown(t *testing.T) {
+	h := newHub(t)
+	o := h.operator()
+	seen, hidden, blocked := h.node(), h.node(), h.node()
+	for _, n := range []*directorytest.Node{seen, hidden, blocked} {
+		h.register(n, n.Register("n", "x"))
+		if _, err := h.SetAddress(t.Context(), h.known(n), "tcp://192.0.2.1:9"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantReason(t, "hiding", o.Hide(t.Context(), o.act("agent.hide", hidden.AID())), "")
+	wantReason(t, "blocking", o.block("aid", blocked.AID(), 0), "")
+	if all, err := h.Addresses(t.Context()); err != nil || len(all) != 1 || all[0].AID != seen.AID() {
+		t.Errorf("addresses of %+v, %v, want of %s alone", all, err, seen.AID())
+	}
+}
