@@ -60,6 +60,14 @@ func (c *Cache) Latest(aid string) *History {
 	return c.use(e)
 }
 
+// Forget makes Latest remember nothing of an agent. Its histories stay, for
+// whoever brings one.
+func (c *Cache) Forget(aid string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.byAID, aid)
+}
+
 func (c *Cache) find(key [sha256.Size]byte) *History {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -392,6 +392,8 @@ func TestCacheKnowsTheLatest(t *testing.T) {
 		{"one that was asked for before", func() { c.Replay(young.KEL()) }, 1},
 		{"the other once more", func() { c.Replay(grown.KEL()) }, 2},
 		{"one that does not replay", func() { c.Replay(grown.KEL()[1:]) }, 2},
+		{"forgotten", func() { c.Forget(young.AID()) }, 0},
+		{"brought again", func() { c.Replay(grown.KEL()) }, 2},
 		{"pushed out by others", func() {
 			for seed := range byte(8) {
 				c.Replay(newController(t, 10+seed).KEL())

@@ -16,9 +16,14 @@ import (
 )
 
 // Standing tells what is known of an AID that wants to register; one that is
-// blocked is refused.
+// blocked is refused. Neither that one nor a stranger is remembered any longer:
+// what is remembered has its body read first.
 func (d *Directory) Standing(ctx context.Context, v moderation.Visitor) (Standing, error) {
-	return d.store.Standing(ctx, v)
+	st, err := d.store.Standing(ctx, v)
+	if err == nil && !st.Known || errs.KindOf(err) == errs.Forbidden {
+		d.recent.forget(v.AID)
+	}
+	return st, err
 }
 
 // Recent is what this process remembers of an AID's last registration. There may

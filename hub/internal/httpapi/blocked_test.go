@@ -115,3 +115,51 @@ func TestABlockedStrangerCostsNoBody(t *testing.T) {
 		t.Errorf("it is known: %d", a.StatusCode)
 	}
 }
+
+// An agent that was remembered from before is told so once with its body read;
+// from then on it costs the hub none, and an agent that was removed neither.
+func TestWhoIsRememberedAndShutOutCostsNoBody(t *testing.T) {
+	w := newTown(t)
+	for _, c := range []struct {
+		why, code string
+		status    int
+		shut      func(aid string)
+	}{
+		{"blocked", "blocked", 403, func(aid string) { w.block(moderation.Target{AID: aid}) }},
+		{"removed", "unknown_signer", 401, func(aid string) {
+			if _, err := postgres.NewModeration(w.pool).Remove(t.Context(), audit.Act{Target: aid, At: w.clock()}); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"from a blocked address", "blocked", 403, func(string) { w.block(host("192.0.2.1/32")) }},
+	} {
+		n := w.node(c.why)
+		w.mustRegister(n, n.Register("n", "x"))
+		if a := w.call(n, wire.ActionProfile, "/profile", wire.Profile{Summary: "s"}); a.StatusCode != 200 {
+			t.Fatalf("%s, before: %d %s", c.why, a.StatusCode, a.raw)
+		}
+		w.mustRegister(n, n.Register("n", "x"))
+		c.shut(n.AID())
+		profile := func(body io.ReadCloser) answer {
+			r := w.signed(n, wire.ActionProfile, "/profile", wire.Profile{Summary: "s"})
+			if body != nil {
+				r.Body = body
+			}
+			return w.do(r)
+		}
+		for i, body := range []io.ReadCloser{nil, io.NopCloser(unreadable{t})} {
+			if a := profile(body); a.StatusCode != c.status || a.code() != c.code {
+				t.Errorf("%s, request %d: %d %s, want %d %s", c.why, i+1, a.StatusCode, a.raw, c.status, c.code)
+			}
+		}
+		if c.code != "blocked" {
+			continue // who was removed may register
+		}
+		w.register(n, n.Register("n", "x"))
+		r := w.signed(n, wire.ActionRegister, "/register", n.Register("n", "x"))
+		r.Body = io.NopCloser(unreadable{t})
+		if a := w.do(r); a.StatusCode != 403 || a.code() != "blocked" {
+			t.Errorf("%s, registering: %d %s", c.why, a.StatusCode, a.raw)
+		}
+	}
+}

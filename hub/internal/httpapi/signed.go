@@ -43,11 +43,12 @@ func (a *API) signed(rt signedRoute, h func(http.ResponseWriter, *http.Request, 
 	if rt.maxBody == 0 {
 		rt.maxBody = maxSignedBody
 	}
-	return a.open(func(w http.ResponseWriter, r *http.Request) error {
+	return a.open(func(w http.ResponseWriter, r *http.Request) (err error) {
 		claim, who, err := a.claim(r, rt)
 		if err != nil {
 			return err
 		}
+		defer func() { a.forget(claim.AID, err) }()
 		body, release, err := a.readBody(w, r, rt.maxBody)
 		if err != nil {
 			return err
@@ -63,6 +64,14 @@ func (a *API) signed(rt signedRoute, h func(http.ResponseWriter, *http.Request, 
 		}
 		return h(w, r, &Caller{AID: claim.AID, Body: body, Proof: proof})
 	})
+}
+
+// forget drops what is remembered of a signer that turned out to be blocked, or
+// gone: then its next request is refused before its body is read.
+func (a *API) forget(aid string, err error) {
+	if errs.Is(err, "blocked") || errs.Is(err, "unknown_signer") {
+		a.Replays.Forget(aid)
+	}
 }
 
 // signer is who a request claims to be from: the history that is remembered of
