@@ -1,8 +1,9 @@
 // Package certs obtains and renews the certificates of a hub that does its own
 // TLS, by ACME (RFC 8555) through autocert.
 //
-// The one rule: only Run asks the certificate authority. It asks for the names
-// that were configured and no others, one process of a hub at a time, and slowly
+// The one rule: only Run asks the certificate authority for what is missing, and
+// autocert by its own clock for what is to be renewed. They ask for the names that
+// were configured and no others, Run in one process of a hub at a time, and slowly
 // after a failure: whoever connects can make nobody ask.
 package certs
 

@@ -20,7 +20,7 @@ type Directory struct {
 	Members   *admission.Limiter // registrations by AID
 	Reviews   *reviews.Reviews
 	Reviewers *admission.Limiter // reviews by address
-	P2PPeers  bool               // serve GET /p2p/peers, which lists every address
+	P2PPeers  bool               // serve GET /p2p/peers, which lists addresses
 
 	api *API
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/reviews"
 	"github.com/anet-hub/anet/shared/errs"
 )
@@ -52,6 +53,10 @@ func (s *Reviews) Put(ctx context.Context, r reviews.Review, now time.Time) erro
 		return err
 	}
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		reviewer := moderation.Visitor{AID: r.Word.Reviewer, At: now}
+		if err := refusal(tx.QueryRow(ctx, blockedSQL, visitorArgs(reviewer))); err != nil {
+			return err
+		}
 		if err := rate(ctx, tx, r.Word.Subject, int64(r.Word.Rating)); err != nil {
 			return err
 		}

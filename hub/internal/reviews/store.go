@@ -14,7 +14,8 @@ type Store interface {
 
 	// Put stores a verified review, counts it and gives its subject the place in
 	// lists that goes with it, all or nothing. One that another request was
-	// faster with is a Conflict, reason review_conflict.
+	// faster with is a Conflict, reason review_conflict; one of a reviewer who is
+	// blocked by now is Forbidden.
 	Put(ctx context.Context, r Review, now time.Time) error
 
 	// Of gives up to n reviews of an agent that were taken in before the one
