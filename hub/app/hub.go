@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/anet-hub/anet/hub/internal/admission"
@@ -58,70 +59,103 @@ func (h *hub) endPolls() {
 	h.api.Close()
 }
 
+// base is what the rules of one process stand on.
+type base struct {
+	cfg       Config
+	log       *slog.Logger
+	reg       *prometheus.Registry
+	pool      *pgxpool.Pool
+	remembers replay.Bounds
+	proofs    *postgres.Replay
+	agents    *postgres.Directory
+	histories *identity.Cache
+	memory    *budget.Budget
+	presence  *liveness.Presence
+	life      *liveness.Batcher
+	counts    *liveness.Counts
+}
+
+func newBase(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.Registry, pool *pgxpool.Pool) (*base, error) {
+	b := &base{cfg: cfg, log: log, reg: reg, pool: pool, remembers: replay.BoundsFor(cfg.SendRate, cfg.SendBurst)}
+	b.proofs = postgres.NewReplay(pool, b.remembers, clock, log)
+	if err := b.proofs.Sweep(ctx); err != nil {
+		return nil, err
+	}
+	b.agents = postgres.NewDirectory(pool, b.proofs)
+	b.presence = liveness.NewPresence(b.agents, cfg.ages(), clock, log)
+	if err := b.presence.Beat(ctx); err != nil {
+		return nil, err
+	}
+	b.histories, b.memory, b.counts = identity.NewCache(historyCache), budget.New(int64(cfg.Memory)), liveness.NewCounts(reg)
+	b.life = liveness.New(b.agents, b.presence, b.counts, log)
+	return b, nil
+}
+
 func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.Registry, data *Database, key *hubkey.Keeper) (*hub, error) {
-	proxies, err := cfg.proxies()
+	b, err := newBase(ctx, cfg, log, reg, data.DB.Pool)
 	if err != nil {
 		return nil, err
 	}
-	pool, now := data.DB.Pool, clock
-	remembers := replay.BoundsFor(cfg.SendRate, cfg.SendBurst)
-	proofs := postgres.NewReplay(pool, remembers, now, log)
-	if err := proofs.Sweep(ctx); err != nil {
+	mail, bus := postgres.NewRelay(b.pool, b.proofs), postgres.NewBus(data.DB.Direct, b.pool)
+	h := &hub{key: key, board: wake.NewBoard(mail, bus, log)}
+	if h.keeper, err = newKeeper(cfg, postgres.NewCerts(b.pool, clock), log); err != nil {
 		return nil, err
 	}
-	histories := identity.NewCache(historyCache)
-	agents := postgres.NewDirectory(pool, proofs)
-	mail := postgres.NewRelay(pool, proofs)
-	presence := liveness.NewPresence(agents, cfg.ages(), now, log)
-	if err := presence.Beat(ctx); err != nil {
+	if h.public, err = url.Parse(cfg.PublicURL); err != nil {
 		return nil, err
 	}
-	counts := liveness.NewCounts(reg)
-	life := liveness.New(agents, presence, counts, log)
-	sweeper := liveness.NewSweeper(agents, presence, counts, now, log)
-	bus := postgres.NewBus(data.DB.Direct, pool)
-	board := wake.NewBoard(mail, bus, log)
-	memory := budget.New(int64(cfg.Memory))
-	schema := postgres.NewSchema(pool, log)
+	rules := b.newRelay(mail, h.board)
+	schema, backups := postgres.NewSchema(b.pool, log), postgres.NewBackups(b.pool)
+	measured{b.pool, b.memory, b.proofs, h.keeper, clock}.register(reg)
+	registerBackupAges(reg, backups, clock)
+	if h.api, err = b.newAPI(key, schema, rules); err != nil {
+		return nil, err
+	}
+	sweeper := liveness.NewSweeper(b.agents, b.presence, b.counts, clock, log)
+	h.loops = []func(context.Context) error{key.Run, schema.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run, listening(h.board, bus), rules.Run, backups.Run}
+	if h.keeper != nil {
+		h.loops = append(h.loops, h.keeper.Run)
+	}
+	return h, nil
+}
 
-	rules := relay.New(relay.Deps{
-		Store: mail, Board: board, Seen: life, Now: now, Log: log, Metrics: reg,
-		Senders: admission.NewLimiter(cfg.SendRate*60, cfg.SendBurst, "send_rate", now),
-		Limits:  cfg.mailLimits(),
+func (b *base) newRelay(mail *postgres.Relay, board *wake.Board) *relay.Relay {
+	return relay.New(relay.Deps{
+		Store: mail, Board: board, Seen: b.life, Now: clock, Log: b.log, Metrics: b.reg,
+		Senders: admission.NewLimiter(b.cfg.SendRate*60, b.cfg.SendBurst, "send_rate", clock),
+		Limits:  b.cfg.mailLimits(),
 	})
-	listed := &httpapi.Directory{
-		Rules:     directory.New(agents, life, admission.Door{InviteOnly: cfg.InviteRequired}, histories.Replay, now),
-		Strangers: admission.NewLimiter(cfg.RegisterRate, cfg.RegisterBurst, "register_rate", now),
-		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate_agent", now),
-		Reviews:   reviews.New(postgres.NewReviews(pool), agents, histories.Replay, now),
-		Reviewers: admission.NewLimiter(cfg.ReviewRate, cfg.ReviewBurst, "review_rate", now),
+}
+
+func (b *base) newDirectory() *httpapi.Directory {
+	cfg := b.cfg
+	return &httpapi.Directory{
+		Rules:     directory.New(b.agents, b.life, admission.Door{InviteOnly: cfg.InviteRequired}, b.histories.Replay, clock),
+		Strangers: admission.NewLimiter(cfg.RegisterRate, cfg.RegisterBurst, "register_rate", clock),
+		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate_agent", clock),
+		Reviews:   reviews.New(postgres.NewReviews(b.pool), b.agents, b.histories.Replay, clock),
+		Reviewers: admission.NewLimiter(cfg.ReviewRate, cfg.ReviewBurst, "review_rate", clock),
 		P2PPeers:  cfg.P2PPeers,
 	}
-	keeper, err := newKeeper(cfg, postgres.NewCerts(pool, now), log)
+}
+
+func (b *base) newAPI(key *hubkey.Keeper, schema *postgres.Schema, rules *relay.Relay) (*httpapi.API, error) {
+	proxies, err := b.cfg.proxies()
 	if err != nil {
 		return nil, err
 	}
-	measured{pool, memory, proofs, keeper, now}.register(reg)
-	backups := postgres.NewBackups(pool)
-	registerBackupAges(reg, backups, now)
-	api := httpapi.New(httpapi.Deps{
-		Signers: agents, Key: key, Replays: histories, Budget: memory,
+	listed := b.newDirectory()
+	return httpapi.New(httpapi.Deps{
+		Signers: b.agents, Key: key, Replays: b.histories, Budget: b.memory,
 		Checks: []httpapi.Check{
-			{Name: "database", Ask: pool.Ping},
+			{Name: "database", Ask: b.pool.Ping},
 			{Name: "schema", Ask: schema.Served},
 			{Name: "identity", Ask: key.Ready},
 		},
-		Down: postgres.Down, Remembers: remembers,
-		Proxies: proxies, PublicURL: cfg.PublicURL, Version: version.String(),
-		Log: log, Metrics: reg, Gather: reg, Now: now,
-	}, listed, &httpapi.Mail{Relay: rules}, &httpapi.Pages{Directory: listed})
-	h := &hub{api: api, key: key, board: board, keeper: keeper,
-		loops: []func(context.Context) error{key.Run, schema.Run, proofs.Run, presence.Run, life.Run, sweeper.Run, listening(board, bus), rules.Run, backups.Run}}
-	if keeper != nil {
-		h.loops = append(h.loops, keeper.Run)
-	}
-	h.public, err = url.Parse(cfg.PublicURL)
-	return h, err
+		Down: postgres.Down, Remembers: b.remembers,
+		Proxies: proxies, PublicURL: b.cfg.PublicURL, Version: version.String(),
+		Log: b.log, Metrics: b.reg, Gather: b.reg, Now: clock,
+	}, listed, &httpapi.Mail{Relay: rules}, &httpapi.Pages{Directory: listed}), nil
 }
 
 // listening runs the board and hangs up its connection afterwards.
