@@ -188,8 +188,8 @@ func (r Record) caps() []string {
 	return r.Agent.Caps()
 }
 
-// grown is the history to keep: a stored one is only ever replaced by an
-// extension of itself. An AID that left may come back with what it had.
+// grown is the history to keep: the one that is stored, or what it has grown
+// into. An AID that left may come back with what it had.
 func grown(kel []byte, rec Record) ([]byte, error) {
 	if rec.New || bytes.Equal(kel, rec.KEL) {
 		return kel, nil

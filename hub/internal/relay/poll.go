@@ -97,9 +97,8 @@ func (r *Relay) page(ctx context.Context, aid string, found []Message, reserve R
 	return append(found[:split], rest...), err
 }
 
-// fit cuts what exceeds the budget. An answer always holds the first message:
-// one larger than the budget would otherwise be polled for ever, and hold up
-// all that came after it.
+// fit cuts what exceeds the budget, but for the first message: if one that is
+// larger than all of it were left out, its mailbox would give nothing any more.
 func fit(found []Message, budget int64) ([]Message, int64) {
 	var sum int64
 	for i, m := range found {

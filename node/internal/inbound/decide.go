@@ -30,7 +30,7 @@ type Decision struct {
 	Trust  journal.Trust
 }
 
-// Decide applies the first rule that speaks. The order is the policy (L.1,
+// Decide goes through the rules from the top, and one of them settles it (L.1,
 // without the approval queue). Under the closed policy a denied peer hears what
 // a stranger hears: being denied cannot be told from not being known.
 func Decide(r Request) Decision {
