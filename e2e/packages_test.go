@@ -66,15 +66,14 @@ func TestUnitsAreClosed(t *testing.T) {
 // installed is a machine like this one onto which the packages come: what is
 // changed is changed in a layer above it, and gone afterwards with every process.
 const installed = `
-mount -t tmpfs tmpfs "$LAYER"
+mount -t tmpfs -o size=8g tmpfs "$LAYER"
 mkdir "$LAYER"/u "$LAYER"/w "$LAYER"/m
 cd "$LAYER"/m
 mount -t overlay overlay -o lowerdir=/,upperdir=../u,workdir=../w .
 mount -t proc proc "$LAYER"/m/proc
 mount --bind /dev "$LAYER"/m/dev
 for dir in run tmp; do mount -t tmpfs -o mode=1777 tmpfs "$LAYER"/m/$dir; done
-cp "$HUB" "$LAYER"/m/tmp/hub.deb
-cp "$NODE" "$LAYER"/m/tmp/node.deb
+cp "$FILES"/* "$LAYER"/m/tmp
 cat >"$LAYER"/m/tmp/story
 exec chroot "$LAYER"/m sh -eu /tmp/story
 `
@@ -127,11 +126,26 @@ func TestPackagesAreInstalledUsedAndRemoved(t *testing.T) {
 	need.Overlay(t)
 	need.Program(t, "dpkg")
 	hub, node := packages(t)
-	cmd := exec.Command("unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "sh", "-euc", "ip link set lo up 2>/dev/null || true;"+installed)
-	cmd.Env = append(os.Environ(), "LAYER="+t.TempDir(), "HUB="+hub, "NODE="+node)
-	cmd.Stdin = strings.NewReader(story)
+	out := apart(t, map[string]string{"hub.deb": hub, "node.deb": node}, "ip link set lo up 2>/dev/null || true;"+installed, story)
+	if !strings.HasSuffix(strings.TrimSpace(out), "THE END") {
+		t.Errorf("it did not come to its end:\n%s", out)
+	}
+}
+
+// apart runs a script apart from this machine's network, mounts and processes,
+// with copies of files at hand in $FILES, and gives what it said.
+func apart(t *testing.T, files map[string]string, script string, input string, args ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, from := range files {
+		command(t, nil, "cp", from, filepath.Join(dir, name))
+	}
+	cmd := exec.Command("unshare", append([]string{"--mount", "--pid", "--net", "--fork", "--kill-child", "sh", "-euc", script}, args...)...)
+	cmd.Env = append(os.Environ(), "LAYER="+t.TempDir(), "FILES="+dir)
+	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "THE END") {
+	if err != nil {
 		t.Errorf("it ended with %v:\n%s", err, out)
 	}
+	return string(out)
 }

@@ -38,6 +38,7 @@ type Authority struct {
 	Directory string         // URL
 	CAFile    string         // what to trust at the directory
 	Roots     *x509.CertPool // what to trust of its certificates
+	Root      []byte         // the same, in PEM
 
 	issued atomic.Int64
 }
@@ -63,8 +64,8 @@ func Start(t testing.TB, o Options) *Authority {
 	front := wfe.New(words, store, judge, issuer, []string{"anet.test"}, false, false, 1, 1)
 	a := &Authority{}
 	a.serve(t, front.Handler())
-	a.Roots = x509.NewCertPool()
-	if !a.Roots.AppendCertsFromPEM(issuer.GetRootCert(0).PEM()) {
+	a.Roots, a.Root = x509.NewCertPool(), issuer.GetRootCert(0).PEM()
+	if !a.Roots.AppendCertsFromPEM(a.Root) {
 		t.Fatal("the authority has no root")
 	}
 	return a
