@@ -7,9 +7,8 @@
 //	  inner {1 from … 12 keys, 20 signature, 21 padding, 64… extensions}
 //
 // The one rule: act on nothing an opened Message says before CheckTime and
-// VerifyInnerSig accepted it, and seal a message once. What is
-// sent again has to be the same to the byte: a receiver would take anything else for
-// another message, and do the work twice.
+// VerifyInnerSig accepted it, and seal a message once. What is sent
+// again is the same to the byte, or a receiver could do the work twice.
 //
 // Parsing keeps references into the bytes it was given; they must not be
 // changed afterwards.
