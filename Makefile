@@ -34,7 +34,7 @@ test: ## everything CI runs: format, vet, staticcheck, import rules, fresh schem
 	go vet ./...
 	go tool staticcheck ./...
 	@skips=$$(mktemp); echo 'go test -race ./...'; \
-	ANET_TEST_SKIPS=$$skips CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./...; status=$$?; \
+	ANET_TEST_SKIPS=$$skips CGO_ENABLED=1 go test -race -count=1 -timeout 60m ./...; status=$$?; \
 	sed 's/^/skipped: /' $$skips; rm $$skips; exit $$status
 
 kill: ## a hundred rounds of kill -9 at random moments; SEED=N repeats what was random

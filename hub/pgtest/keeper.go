@@ -61,6 +61,9 @@ func openFolder() (folder, error) {
 		return "", err
 	}
 	info, err := os.Lstat(dir)
+	if errors.Is(err, os.ErrNotExist) { // a keeper took it away in between
+		return openFolder()
+	}
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package pgtest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -42,18 +43,27 @@ func TestJoiningWhileTheFolderGoes(t *testing.T) {
 		must(t, err)
 		keeper := flock.New(f.usersLock())
 		must(t, keeper.Lock())
-		joined := make(chan bool)
-		go func() {
-			f, lock, err := join()
-			joined <- err == nil && f.holds(lock)
-			_ = lock.Close()
-		}()
+		joined := make(chan error)
+		go func() { joined <- joinOnce() }()
 		must(t, f.remove())
 		must(t, keeper.Close())
-		if !<-joined {
-			t.Fatal("the lock is on a file that nobody finds")
+		if err := <-joined; err != nil {
+			t.Fatal(err)
 		}
 	}
+}
+
+// joinOnce becomes a user and stops being one.
+func joinOnce() error {
+	f, lock, err := join()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if !f.holds(lock) {
+		return errors.New("the lock is on a file that nobody finds")
+	}
+	return nil
 }
 
 // A crash empties unlogged tables, those of the template as well.

@@ -1,0 +1,6 @@
+//go:build !race
+
+package testkit
+
+// Race says that the race detector is compiled in.
+const Race = false
