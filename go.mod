@@ -3,6 +3,7 @@ module github.com/anet-hub/anet
 go 1.26.8
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	github.com/adrg/xdg v0.5.3
 	github.com/chromedp/cdproto v0.160.1
 	github.com/chromedp/chromedp v0.23.1

@@ -220,6 +220,32 @@ CREATE TABLE message (
     CONSTRAINT message_pk PRIMARY KEY (to_aid, id)
 );
 
+CREATE TABLE peer (
+    id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+    "position" integer NOT NULL,
+    aid text COLLATE "C" NOT NULL,
+    endpoint text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    delivery boolean NOT NULL,
+    discovery boolean NOT NULL,
+    paused boolean DEFAULT false NOT NULL,
+    from_file boolean DEFAULT false NOT NULL,
+    kel bytea,
+    revision bigint DEFAULT 1 NOT NULL,
+    added_at timestamp with time zone NOT NULL,
+    proved_at timestamp with time zone,
+    tried_at timestamp with time zone,
+    next_try_at timestamp with time zone NOT NULL,
+    last_success_at timestamp with time zone,
+    last_refused_at timestamp with time zone,
+    last_refusal text DEFAULT ''::text NOT NULL,
+    CONSTRAINT peer_aid_uq UNIQUE (aid),
+    CONSTRAINT peer_endpoint_uq UNIQUE (endpoint),
+    CONSTRAINT peer_name_uq UNIQUE (name),
+    CONSTRAINT peer_pk PRIMARY KEY (id),
+    CONSTRAINT peer_proved_ck CHECK (((kel IS NULL) = (proved_at IS NULL)))
+);
+
 CREATE TABLE replay (
     slot smallint NOT NULL,
     key uuid NOT NULL,

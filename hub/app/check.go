@@ -33,7 +33,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("--memory-budget is %s, and these limits need %s", size(c.Memory), size(c.leastMemory()))
 	}
 	_, err := c.proxies()
-	return err
+	return errors.Join(err, c.checkFederation())
 }
 
 // maxAge keeps times that are counted back from now within what a database takes.

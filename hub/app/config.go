@@ -70,6 +70,11 @@ type Config struct {
 	ProxyHeader    string
 	P2PPeers       bool
 
+	Delivery   string   // of federation: on, off, or on with the first peer it is on for
+	Discovery  string   // the same
+	PeerRanges []string // called although they are not the internet
+	PeersFile  string
+
 	LogLevel  string
 	LogFormat string
 
@@ -147,7 +152,16 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.Var(&c.Memory, "memory-budget", "bytes of request bodies and answers in flight")
 	fs.StringSliceVar(&c.TrustedProxies, "trusted-proxy", c.TrustedProxies, "address ranges of proxies, whose word on a client's address is taken (repeatable)")
 	fs.StringVar(&c.ProxyHeader, "proxy-header", c.ProxyHeader, "the header they say it in: X-Real-IP, X-Forwarded-For or Forwarded; no other is looked at")
+	c.PeerFlags(fs)
+	fs.StringVar(&c.Delivery, "federation-delivery", "", "forward mail to peers and take theirs: on or off (on as soon as there is a peer for it)")
+	fs.StringVar(&c.Discovery, "federation-discovery", "", "tell everyone who asks of the federated agents here, and learn from peers: on or off (on as soon as there is a peer for it)")
+	fs.StringVar(&c.PeersFile, "peers-file", "", "file with peers, which stand beside those of anet-hub peer add")
 	fs.BoolVar(&c.P2PPeers, "p2p-peers", false, "serve GET /p2p/peers, which lists the published addresses of all who are in lists")
+}
+
+// PeerFlags adds the flags of whatever calls peers.
+func (c *Config) PeerFlags(fs *pflag.FlagSet) {
+	fs.StringSliceVar(&c.PeerRanges, "peer-allow-range", nil, "address range in which peers may be although it is not the internet, with plain http as well (repeatable)")
 }
 
 // FromEnv sets every flag that the command line left alone from its variable:
@@ -191,15 +205,21 @@ func (c *Config) proxies() (out httpapi.Proxies, err error) {
 	if out.Header, err = httpapi.ProxyHeader(c.ProxyHeader); err != nil {
 		return out, fmt.Errorf("--proxy-header is %q: %w", c.ProxyHeader, err)
 	}
-	for _, s := range c.TrustedProxies {
+	out.Trusted, err = ranges("--trusted-proxy", c.TrustedProxies)
+	return out, err
+}
+
+// ranges reads address ranges; a single address is one, too.
+func ranges(flag string, list []string) (out []netip.Prefix, err error) {
+	for _, s := range list {
 		p, err := netip.ParsePrefix(s)
 		if addr, bad := netip.ParseAddr(s); err != nil && bad == nil {
 			p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil {
-			return out, fmt.Errorf("--trusted-proxy %q is no address range such as 10.0.0.0/8", s)
+			return nil, fmt.Errorf("%s %q is no address range such as 10.0.0.0/8", flag, s)
 		}
-		out.Trusted = append(out.Trusted, p)
+		out = append(out, p)
 	}
 	return out, nil
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/anet-hub/anet/hub/internal/httpapi"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
 	"github.com/anet-hub/anet/hub/internal/liveness"
+	"github.com/anet-hub/anet/hub/internal/outbound"
+	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/hub/internal/relay"
 	"github.com/anet-hub/anet/hub/internal/replay"
@@ -73,6 +75,9 @@ type base struct {
 	presence  *liveness.Presence
 	life      *liveness.Batcher
 	counts    *liveness.Counts
+	peers     *peers.Table
+	circuits  *peers.Circuits
+	outbound  *outbound.Client
 }
 
 func newBase(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.Registry, pool *pgxpool.Pool) (*base, error) {
@@ -88,7 +93,7 @@ func newBase(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.
 	}
 	b.histories, b.memory, b.counts = identity.NewCache(historyCache), budget.New(int64(cfg.Memory)), liveness.NewCounts(reg)
 	b.life = liveness.New(b.agents, b.presence, b.counts, log)
-	return b, nil
+	return b, b.federate(ctx)
 }
 
 func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.Registry, data *Database, key *hubkey.Keeper) (*hub, error) {
@@ -112,7 +117,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		return nil, err
 	}
 	sweeper := liveness.NewSweeper(b.agents, b.presence, b.counts, clock, log)
-	h.loops = []func(context.Context) error{key.Run, schema.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run, listening(h.board, bus), rules.Run, backups.Run}
+	h.loops = []func(context.Context) error{key.Run, schema.Run, b.peers.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run, listening(h.board, bus), rules.Run, backups.Run}
 	if h.keeper != nil {
 		h.loops = append(h.loops, h.keeper.Run)
 	}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/anet-hub/anet/hub/internal/outbound"
+	"github.com/anet-hub/anet/hub/internal/peers"
+	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/shared/version"
+)
+
+// federate readies what stands between this hub and others.
+func (b *base) federate(ctx context.Context) (err error) {
+	if b.outbound, err = b.cfg.outbound(); err != nil {
+		return err
+	}
+	b.circuits = peers.NewCircuits(clock)
+	b.peers = peers.NewTable(postgres.NewPeers(b.pool), b.cfg.switches(), b.log)
+	return b.peers.Refresh(ctx)
+}
+
+func (c *Config) outbound() (*outbound.Client, error) {
+	allow, err := ranges("--peer-allow-range", c.PeerRanges)
+	if err != nil {
+		return nil, err
+	}
+	return outbound.New(outbound.Options{Allow: allow, Version: version.String()}), nil
+}
+
+func (c *Config) switches() peers.Switches {
+	return peers.Switches{Delivery: peers.Switch(c.Delivery), Discovery: peers.Switch(c.Discovery)}
+}
+
+func (c *Config) checkFederation() error {
+	for flag, value := range map[string]string{"--federation-delivery": c.Delivery, "--federation-discovery": c.Discovery} {
+		if s := peers.Switch(value); s != peers.Auto && s != peers.On && s != peers.Off {
+			return fmt.Errorf("%s is %q: it is on or off", flag, value)
+		}
+	}
+	_, err := ranges("--peer-allow-range", c.PeerRanges)
+	return err
+}
