@@ -7,6 +7,7 @@ package plain
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Line is s for one line. Controls, and the marks that turn the direction of
@@ -26,6 +27,17 @@ func Line(s string) string {
 // joins reports whether r is one of the two invisible marks that Persian, the
 // scripts of India and many emoji are not written without.
 func joins(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
+// Cut is the beginning of s that fits into most bytes, and no half of a rune.
+func Cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
 
 // Text is the same for text of several lines.
 func Text(s string) string {

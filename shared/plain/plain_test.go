@@ -20,6 +20,20 @@ func TestLine(t *testing.T) {
 	}
 }
 
+func TestCut(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		most int
+		want string
+	}{
+		{"short", 5, "short"}, {"shorter", 5, "short"}, {"東京", 5, "東"}, {"東京", 2, ""}, {"a\xff\xbf\xbf", 3, "a"}, {"", 0, ""},
+	} {
+		if got := Cut(tt.in, tt.most); got != tt.want {
+			t.Errorf("Cut(%q, %d) = %q, want %q", tt.in, tt.most, got, tt.want)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	if got, want := Text("a\r\nb\n\n\u202ec\rd"), "a\nb\n\n\uFFFDc d"; got != want {
 		t.Errorf("Text = %q, want %q", got, want)

@@ -125,8 +125,8 @@ func (p *Program) report(cmd *cobra.Command, err error) int {
 		return c
 	}
 	p.note("anet: %v", err)
-	if e := errs.As(err); e != nil && inviteNext[e.Reason] != "" {
-		p.note("next: %s", inviteNext[e.Reason])
+	if e := errs.As(err); e != nil && next[e.Reason] != "" {
+		p.note("next: %s", next[e.Reason])
 	}
 	if cmdline.Misused(err) {
 		fmt.Fprintf(p.Err, "see: %s --help\n", cmd.CommandPath())

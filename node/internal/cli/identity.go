@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/node/internal/keyring"
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
@@ -68,8 +68,7 @@ alone. It goes nowhere else: a terminal, a pipe or a log would keep it.`
 	return example(c, "anet identity export ~/safe/my-node.identity")
 }
 
-// export makes a new file. An existing one, a device such as /dev/stdout among
-// them, is refused by the system.
+// export makes a new file.
 func export(dir datadir.Dir, path string) error {
 	if path == "-" {
 		return errs.New(errs.Invalid, "export_to_stdout", "the private keys are not printed; name a new file")
@@ -78,15 +77,11 @@ func export(dir datadir.Dir, path string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err = cmdline.NewFile(path, func(w io.Writer) error { _, err := w.Write(secret); return err })
 	if err != nil {
 		return fmt.Errorf("export the identity: %w", err)
 	}
-	defer f.Close()
-	if _, err := f.Write(secret); err != nil {
-		return fmt.Errorf("export the identity: %w", err)
-	}
-	return f.Sync()
+	return nil
 }
 
 // maxIdentity bounds a file that was surely another one: a key history has at

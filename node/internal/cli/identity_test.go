@@ -37,6 +37,18 @@ func TestTheIdentityTravelsInAFile(t *testing.T) {
 	}
 }
 
+// A file that this program keeps for itself and finds damaged is no wrong use.
+func TestDamagedFilesAreErrors(t *testing.T) {
+	for name, next := range map[string]string{"identity.key": "backup", "encryption.keys": "remove it", "hub.json": "anet join URL"} {
+		p, h := newPerson(t), newHub(t, 1)
+		p.wants(exitDone, "join", h.URL)
+		must(t, os.WriteFile(filepath.Join(p.dir, name), []byte("{"), 0o600))
+		if _, says := p.wants(exitError, "status"); !strings.Contains(says, name+" is damaged") || !strings.Contains(says, next) {
+			t.Errorf("it says %s", says)
+		}
+	}
+}
+
 func shown(p *person) node.Identity {
 	p.t.Helper()
 	out, _ := p.wants(exitDone, "identity", "show", "--json")

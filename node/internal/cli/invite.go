@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/anet-hub/anet/shared/errs"
-	"github.com/anet-hub/anet/shared/wire"
 )
 
 // invite is where the invite stands.
@@ -26,17 +25,6 @@ func (i *invite) flags(fs *pflag.FlagSet) {
 		fs.MarkHidden(name)
 	}
 }
-
-// inviteNext is what to type after a refusal that an invite would change.
-var inviteNext = map[string]string{
-	wire.InviteRequired: withInvite,
-	wire.InviteUnknown:  "see that the file holds the whole of it and nothing else, then: " + withInvite,
-	wire.InviteRevoked:  withInvite,
-	wire.InviteExpired:  withInvite,
-	wire.InviteUsedUp:   withInvite,
-}
-
-const withInvite = "anet join URL --token-file FILE (or set " + inviteVariable + ")"
 
 // maxInvite bounds a file that was surely another one.
 const maxInvite = 4 << 10

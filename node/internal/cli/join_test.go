@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,6 +80,22 @@ func TestRefusedInvitesNameTheNextStep(t *testing.T) {
 		if got := decoded[cmdline.Problem](t, out); got.Code != reason {
 			t.Errorf("%s: as JSON %+v", reason, got)
 		}
+	}
+}
+
+// A certificate that is refused says whose turn it is.
+func TestAnUntrustedHubNamesTheNextStep(t *testing.T) {
+	hub := httptest.NewUnstartedServer(http.NotFoundHandler())
+	hub.Config.ErrorLog = log.New(io.Discard, "", 0)
+	hub.StartTLS()
+	t.Cleanup(hub.Close)
+	p := newPerson(t)
+	out, says := p.wants(exitRefused, "join", hub.URL, "--json")
+	if !strings.Contains(says, "next: ") || !strings.Contains(says, "SSL_CERT_FILE") {
+		t.Errorf("it says %s", says)
+	}
+	if got := decoded[cmdline.Problem](t, out); got.Code != hubclient.Untrusted {
+		t.Errorf("as JSON %+v", got)
 	}
 }
 

@@ -63,6 +63,10 @@ func hubNext(err error) string {
 		return "ask the hub's operator; if the hub is a new one: anet join URL --move"
 	case errs.Is(err, hubclient.WireTooNew):
 		return "install a newer anet"
+	case errs.Is(err, hubclient.Untrusted):
+		return "add the root of the hub's authority to this machine's, or set SSL_CERT_FILE to the file with it"
+	case errs.Is(err, hubclient.OutOfDate):
+		return "see that this machine's clock is right; if it is, the hub's operator has to renew the certificate"
 	case hubclient.Temporary(err):
 		return "check the network and that the hub runs"
 	}

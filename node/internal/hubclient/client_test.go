@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -98,7 +101,10 @@ func TestEveryCallIsSignedForItsRoute(t *testing.T) {
 				return err
 			}},
 		{"register", "/register", "register", "", `{"aid":"b","status":"registered","keys_status":"absent","card_status":"absent"}`,
-			func(c *Client) error { _, err := c.Register(t.Context(), wire.Register{Name: "n"}); return err }},
+			func(c *Client) error {
+				_, err := c.Register(t.Context(), wire.Register{AID: "b", Name: "n"})
+				return err
+			}},
 	}
 	for _, tt := range tests {
 		hub := newHub(t, says(200, tt.answer))
@@ -207,6 +213,7 @@ func TestFailures(t *testing.T) {
 		{"too large", says(413, `{}`), errs.TooLarge, "hub_too_large", "", 0, false},
 		{"newer wire", says(426, `{"error":"x","required_wire":3}`), errs.UpgradeRequired, WireTooNew, "requires wire 3 and this program speaks 2; update anet", 0, false},
 		{"a refusal with a hint", says(403, `{"error":"used up","hint":"ask for another","code":"invite_used_up"}`), errs.Forbidden, "invite_used_up", "used up; ask for another", 0, false},
+		{"a long story", says(400, `{"error":"`+strings.Repeat("東", 150)+`"}`), errs.Invalid, "hub_invalid", "400: " + strings.Repeat("東", 133), 0, false},
 		{"a terminal's tricks", says(400, `{"error":"a\u001b[2J\nb\u009b"}`), errs.Invalid, "hub_invalid", "a [2J b", 0, false},
 		{"redirect", says(307, ``, "Location", "https://evil.example/"), errs.BadGateway, "hub_redirects", "evil.example", 0, true},
 		{"no JSON", says(200, `OK`), errs.BadGateway, "hub_answer_invalid", "", 0, true},
@@ -236,6 +243,9 @@ func TestFailures(t *testing.T) {
 		}
 		if CertainlyNotSent(err) {
 			t.Errorf("%s: counts as not sent", tt.name)
+		}
+		if !utf8.ValidString(e.Message) {
+			t.Errorf("%s: %q was cut inside a letter", tt.name, e.Message)
 		}
 	}
 }
@@ -277,6 +287,35 @@ func TestAHubThatIsDownGotNothing(t *testing.T) {
 	_, err := c.Send(t.Context(), "b", nil)
 	if !errs.Is(err, Unreachable) || !CertainlyNotSent(err) || !Temporary(err) {
 		t.Errorf("Send = %v", err)
+	}
+}
+
+// Whose fault a refused certificate is differs, and so does what to do.
+func TestACertificateThatIsRefusedIsNamed(t *testing.T) {
+	hub := httptest.NewTLSServer(says(200, `{}`))
+	t.Cleanup(hub.Close)
+	hub.Config.ErrorLog = log.New(io.Discard, "", 0)
+	known, ended := hub.Client().Transport.(*http.Transport), hub.Client().Transport.(*http.Transport).Clone()
+	ended.TLSClientConfig.Time = func() time.Time { return hub.Certificate().NotAfter.Add(time.Hour) }
+	for reason, at := range map[string]struct {
+		url       string
+		transport http.RoundTripper
+	}{
+		Untrusted: {hub.URL, newTransport()},
+		WrongName: {strings.Replace(hub.URL, "127.0.0.1", "localhost", 1), known},
+		OutOfDate: {hub.URL, ended},
+	} {
+		_, err := Meet(t.Context(), Options{Hub: Pin{URL: at.url}, Transport: at.transport})
+		if !errs.Is(err, reason) || !CertainlyNotSent(err) || !Temporary(err) {
+			t.Errorf("Meet = %v, want %s and nothing sent", err, reason)
+		}
+	}
+}
+
+func TestARegistrationOfAnotherIsNone(t *testing.T) {
+	hub := newHub(t, says(200, `{"aid":"c","status":"registered"}`))
+	if _, err := joined(t, hub, controller(t)).Register(t.Context(), wire.Register{AID: "b"}); !errs.Is(err, "hub_answer_invalid") {
+		t.Errorf("Register = %v", err)
 	}
 }
 

@@ -2,8 +2,10 @@ package hubclient
 
 import (
 	"cmp"
+	"crypto/x509"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,13 +13,18 @@ import (
 	"github.com/anet-hub/anet/node/internal/attempt"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/plain"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// Reasons of failures that are no answer of the hub. Unreachable certainly sent
-// nothing; after ConnectionLost nobody knows what the hub did.
+// Reasons of failures that are no answer of the hub. Unreachable and the three of
+// its certificate certainly sent nothing; after ConnectionLost nobody knows what
+// the hub did.
 const (
 	Unreachable    = "hub_unreachable"
+	Untrusted      = "hub_certificate_untrusted" // of an authority this machine does not know
+	WrongName      = "hub_certificate_name"      // of another host
+	OutOfDate      = "hub_certificate_expired"   // ended, or not begun, by this machine's clock
 	ConnectionLost = "hub_connection_lost"
 	WireTooOld     = "hub_wire_too_old"
 	WireTooNew     = "hub_wire_too_new"
@@ -27,7 +34,25 @@ func (c *Client) unreachable(err error, watch *attempt.Attempt) error {
 	if watch.MayHaveArrived() {
 		return errs.New(errs.Unavailable, ConnectionLost, "the connection to the hub %s broke off", c.base.Host).Because(err)
 	}
+	if reason, is := badCertificate(err); reason != "" {
+		return errs.New(errs.Unavailable, reason, "the certificate of the hub %s %s", c.base.Host, is).Because(err)
+	}
 	return errs.New(errs.Unavailable, Unreachable, "the hub %s cannot be reached", c.base.Host).Because(err)
+}
+
+// badCertificate tells what is wrong with a certificate that was refused, since
+// each fault is mended by somebody else. No reason where it was another failure.
+func badCertificate(err error) (reason, is string) {
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return Untrusted, "is of no authority that this machine trusts"
+	case errors.As(err, new(x509.HostnameError)):
+		return WrongName, "is another host's"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return OutOfDate, "has ended, or this machine's clock is wrong"
+	}
+	return "", ""
 }
 
 // failure is the error a hub answered with. The kind is read from the status,
@@ -71,8 +96,8 @@ func kindOf(p wire.Problem, status int) errs.Kind {
 // sentence is the hub's own, with its hint, on one line and bounded: it ends up
 // in terminals.
 func sentence(p wire.Problem, status int) string {
-	text := plain(p.Error)
-	switch hint := plain(p.Hint); {
+	text := oneLine(p.Error)
+	switch hint := oneLine(p.Hint); {
 	case text == "":
 		return http.StatusText(status)
 	case hint != "":
@@ -81,10 +106,13 @@ func sentence(p wire.Problem, status int) string {
 	return text
 }
 
-func plain(s string) string {
+func oneLine(s string) string {
 	text := strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) }), " ")
-	return text[:min(len(text), 400)]
+	return plain.Cut(text, maxSentence)
 }
+
+// maxSentence bounds, in bytes, what a hub can have shown.
+const maxSentence = 400
 
 // minRetry is the shortest wait worth obeying (L.7).
 const minRetry = time.Second
@@ -98,7 +126,10 @@ func (c *Client) retryAfter(h http.Header) time.Duration {
 }
 
 // CertainlyNotSent reports whether the failed call cannot have reached the hub.
-func CertainlyNotSent(err error) bool { return errs.Is(err, Unreachable) }
+func CertainlyNotSent(err error) bool {
+	e := errs.As(err)
+	return e != nil && slices.Contains([]string{Unreachable, Untrusted, WrongName, OutOfDate}, e.Reason)
+}
 
 // Temporary reports whether the same call may succeed later: the hub was not
 // reached, busy, full or broken, rather than refusing what was asked.

@@ -13,6 +13,9 @@ import (
 func (c *Client) Register(ctx context.Context, body wire.Register) (wire.Registered, error) {
 	var out wire.Registered
 	err := c.call(ctx, post("/register", wire.ActionRegister, body), &out)
+	if err == nil && out.AID != body.AID {
+		err = errs.New(errs.BadGateway, "hub_answer_invalid", "the hub %s says that it registered %.60q, and not this node", c.base.Host, out.AID)
+	}
 	return out, without(body.Invite, err)
 }
 

@@ -39,11 +39,12 @@ func LoadPin(dir datadir.Dir) (p Pin, ok bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Pin{}, false, nil
 	}
-	if err == nil {
-		err = codec.UnmarshalJSON(data, &p)
-	}
 	if err != nil {
 		return Pin{}, false, fmt.Errorf("read %s: %w", dir.Path(pinFile), err)
+	}
+	if err := codec.UnmarshalJSON(data, &p); err != nil {
+		return Pin{}, false, errs.New(errs.Internal, "hub_file_broken",
+			"%s is damaged; restore it, or remove it and join again: anet join URL", dir.Path(pinFile)).Because(err)
 	}
 	return p, true, nil
 }
@@ -79,8 +80,24 @@ func (p Pin) Accept(id wire.Identity) (Pin, error) {
 		return p, errs.New(errs.Forbidden, "hub_identity_changed",
 			"another hub answers at %s: this node joined %s, and %s answered; if you meant to change hubs, run: anet join URL --move", p.URL, p.AID, id.AID)
 	}
-	p.PublicURL = id.PublicURL
+	p.PublicURL = publicURL(id.PublicURL)
 	return p.grow(id)
+}
+
+// maxPublicURL is the longest address of a hub that is kept.
+const maxPublicURL = 512
+
+// publicURL is where a hub says that others reach it, empty where that is no
+// place a card could name: it ends up on disk and with everybody who reads cards.
+func publicURL(said string) string {
+	if len(said) > maxPublicURL {
+		return ""
+	}
+	u, err := ParseURL(said, true)
+	if err != nil {
+		return ""
+	}
+	return u.String()
 }
 
 // AnotherHub reports whether a failed Meet found somebody else than the pinned

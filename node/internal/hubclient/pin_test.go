@@ -2,6 +2,7 @@ package hubclient
 
 import (
 	"crypto/rand"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,26 @@ func TestOnlyTheHubThatWasJoinedIsAccepted(t *testing.T) {
 			}
 		} else if err != nil || string(got.KEL) != string(tt.want) || got.AID != hub.AID() {
 			t.Errorf("%s: Accept = %+v, %v", tt.name, got, err)
+		}
+	}
+}
+
+// What a hub says of where it is reached goes to disk and into cards.
+func TestOnlyAPlaceIsKeptAsAHubsAddress(t *testing.T) {
+	hub := controller(t)
+	for said, want := range map[string]string{
+		"":                                "",
+		"https://hub.example.org/":        "https://hub.example.org",
+		"http://hub.example.org:8088/net": "http://hub.example.org:8088/net",
+		"javascript:alert(1)":             "",
+		"ftp://hub.example.org":           "",
+		"https://you@hub.example.org":     "",
+		"https://hub.example.org/?q=1":    "",
+		"https://hub.example.org/" + strings.Repeat("a", maxPublicURL): "",
+	} {
+		got, err := Pin{URL: "https://h"}.Accept(wire.Identity{AID: hub.AID(), KEL: hub.KEL(), PublicURL: said})
+		if err != nil || got.PublicURL != want {
+			t.Errorf("of %.60q is kept %q, %v; want %q", said, got.PublicURL, err, want)
 		}
 	}
 }

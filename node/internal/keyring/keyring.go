@@ -103,7 +103,7 @@ func loadSigner(dir datadir.Dir) (*identity.Controller, error) {
 	}
 	c, err := identity.LoadController(blob)
 	if err != nil {
-		return nil, errs.New(errs.Invalid, "identity_broken", "%s is damaged; restore it from a backup", dir.Path(identityFile)).Because(err)
+		return nil, errs.New(errs.Internal, "identity_broken", "%s is damaged; restore it from a backup", dir.Path(identityFile)).Because(err)
 	}
 	return c, nil
 }
@@ -118,7 +118,7 @@ func loadRing(dir datadir.Dir) (enckeys.Ring, error) {
 	}
 	ring, err := enckeys.LoadRing(blob)
 	if err != nil {
-		return enckeys.Ring{}, errs.New(errs.Invalid, "encryption_keys_broken",
+		return enckeys.Ring{}, errs.New(errs.Internal, "encryption_keys_broken",
 			"%s is damaged; restore it, or remove it and lose the mail under way", dir.Path(ringFile)).Because(err)
 	}
 	return ring, nil
