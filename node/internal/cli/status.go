@@ -43,16 +43,27 @@ func (p *Program) statusCommand() *cobra.Command {
 			if err := p.show(s, s.print); err != nil {
 				return err
 			}
-			if s.Differs {
-				return exitWith(exitDifference)
-			}
-			return nil
+			return exitWith(s.exit())
 		})
 	c.Long = `Status tells what the node serves at this moment and what its hub lists of it.
 While the node is down nothing is served, so whatever the hub lists besides its
-tags is a difference.`
-	exiting(c, means(exitDifference, "the hub lists something else than is served"))
+tags is a difference. Where the hub cannot be asked, nobody knows whether there is
+one.`
+	exiting(c, means(exitDifference, "the hub lists something else than is served"),
+		means(exitRefused, "the hub cannot be asked"))
 	return example(c, "anet status", "anet status --json")
+}
+
+// exit is no success where the hub could not be asked: a script that waits for
+// the listing to be right must not go on.
+func (s State) exit() int {
+	switch {
+	case s.Differs:
+		return exitDifference
+	case s.Joined && s.Listed == nil:
+		return exitRefused
+	}
+	return exitDone
 }
 
 func (p *Program) state(ctx context.Context) (s State, err error) {
@@ -102,8 +113,8 @@ func (s *State) compare(ctx context.Context, pin hubclient.Pin, conf *config.Con
 		return
 	}
 	s.Registered = listed.Registered
-	if !s.Registered {
-		listed.Caps = nil
+	if !listed.Listed {
+		listed.Caps = nil // its page tells them, and no list does
 	}
 	s.Listed = append([]string{}, listed.Caps...)
 	offer := *conf
@@ -182,11 +193,11 @@ func (s State) printListed(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "listed\t%s\n", words(s.Listed))
-	if len(s.Missing) > 0 {
+	switch {
+	case s.Unlisted != "": // says what to do
+		fmt.Fprintf(w, "missing\t%s\nunlisted\t%s\n", words(s.Missing), line(s.Unlisted))
+	case len(s.Missing) > 0:
 		fmt.Fprintf(w, "missing\t%s (not listed; register again: anet hub-register)\n", words(s.Missing))
-	}
-	if s.Unlisted != "" {
-		fmt.Fprintf(w, "unlisted\t%s\n", line(s.Unlisted))
 	}
 	if len(s.Surplus) > 0 {
 		fmt.Fprintf(w, "surplus\t%s (listed, and nobody answers it)\n", words(s.Surplus))

@@ -238,15 +238,19 @@ func TestStatusTellsWhyTheHubListsNothing(t *testing.T) {
 		}{
 			{wire.Why{}, []string{"go"}, ""},
 			{wire.Why{}, nil, ""},
-			{wire.Why{Gate: "visible", Reason: "hidden", Hint: "ask the operator"}, []string{"go"}, "hidden; ask the operator"},
+			{wire.Why{Gate: "visible", Reason: "hidden", Hint: "ask the operator"}, []string{"go"}, "hidden go; ask the operator"},
 			{wire.Why{Gate: "capability", Reason: "it does not offer"}, nil, "it does not offer go"},
 			{wire.Why{Gate: "visible", Reason: "hidden", Listed: true}, []string{"go"}, ""},
 		} {
 			hub.set(func() { hub.why, hub.bodies[0].Caps = c.why, c.caps })
 			var s node.Status
 			h.Describe(t.Context(), &s)
-			if s.Unlisted != c.want || s.Differs() != (c.want != "" || c.caps == nil) {
+			shown := c.why.Gate == "" && c.caps != nil
+			if s.Unlisted != c.want || s.Differs() == shown {
 				t.Errorf("%+v: unlisted %q, differs %v, want %q", c.why, s.Unlisted, s.Differs(), c.want)
+			}
+			if shown != (len(s.Listed) == 1) || shown == (len(s.Missing) == 1) {
+				t.Errorf("%+v: listed %q, missing %q; an id is one or the other", c.why, s.Listed, s.Missing)
 			}
 		}
 	})

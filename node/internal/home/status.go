@@ -48,12 +48,13 @@ func (h *Home) compare(ctx context.Context, s *node.Status) {
 		s.HubError = err.Error()
 		return
 	}
-	if err != nil || !page.Agent.Registered {
-		page.Agent.Caps = nil
+	offered := len(page.Agent.Caps)
+	if err != nil || !page.Agent.Listed {
+		page.Agent.Caps = nil // its page tells them, and no list does
 	}
 	s.Listed = list(page.Agent.Caps)
 	s.Missing, s.Surplus = h.Offer().Compare(page.Agent)
-	if len(s.Missing) > 0 || page.Agent.Registered && !page.Agent.Listed && len(s.Listed) > 0 {
+	if len(s.Missing) > 0 || offered > len(s.Listed) {
 		s.Unlisted = h.askWhy(ctx, s.Missing)
 	}
 }

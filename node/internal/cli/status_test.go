@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/anet-hub/anet/node/internal/node"
+)
+
+// Where the hub cannot be asked nobody knows whether it lists something else: no
+// success, and no difference.
+func TestStatusOfAHubThatCannotBeAsked(t *testing.T) {
+	p, h := newPerson(t), newHub(t, 1)
+	p.wants(exitDone, "init")
+	p.wants(exitDone, "status") // nowhere joined, nothing to compare
+	p.wants(exitDone, "join", h.URL)
+	h.Close()
+	out, _ := p.wants(exitRefused, "status", "--json")
+	if s := decoded[State](t, out); s.Listed != nil || s.HubError == "" || s.Differs {
+		t.Errorf("at rest: %+v", s)
+	}
+	p.node.Now.Hub, p.node.Now.HubError = h.URL, "no"
+	p.up()
+	if out, _ := p.wants(exitRefused, "status"); !strings.Contains(out, "does not answer") {
+		t.Errorf("at work: %s", out)
+	}
+}
+
+// Who is blocked is told so, and not to register again.
+func TestStatusOfANodeThatIsNotShown(t *testing.T) {
+	var out bytes.Buffer
+	s := State{Up: true, Joined: true, Status: node.Status{
+		Hub: "https://hub.example.org", Registered: true, Listed: []string{}, Missing: []string{"a.b"}, Unlisted: "blocked by the operator"}}
+	s.print(&out)
+	if says := out.String(); !strings.Contains(says, "missing\ta.b\nunlisted\tblocked by the operator\n") || strings.Contains(says, "hub-register") {
+		t.Errorf("it says\n%s", says)
+	}
+}
