@@ -16,7 +16,8 @@ func Execute(ctx context.Context, root *cobra.Command, in io.Reader, out, errOut
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
-	return root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
+	return cmd, interrupted(ctx, err)
 }
 
 // failure is what a command that ran came to.
