@@ -48,6 +48,7 @@ type Handler struct {
 	notices *Notices
 	resends *Resends
 	waiting *waiting
+	trouble mailbox.Trouble
 }
 
 // New makes a handler.
@@ -102,7 +103,7 @@ func (h *Handler) settle(settled func(mailbox.Verdict), err error) {
 		h.Dropped.Add(errs.As(err).Reason)
 		settled(mailbox.Done)
 	default:
-		h.Log.Error("inbound: a message cannot be handled now", "error", err)
+		h.trouble.Tell(h.Log, h.Now(), "inbound: a message cannot be handled now", err)
 		settled(mailbox.Wait)
 	}
 }

@@ -54,6 +54,8 @@ type Opener struct {
 	Dropped *Counts
 	Log     *slog.Logger
 	Now     func() time.Time
+
+	trouble Trouble
 }
 
 // Receive opens an envelope and hands it on, or settles it at once.
@@ -75,7 +77,7 @@ func (o *Opener) Receive(ctx context.Context, raw []byte, settled func(Verdict))
 func (o *Opener) drop(err error) Verdict {
 	e := errs.As(err)
 	if e == nil || e.Kind != errs.Invalid {
-		o.Log.Error("mailbox: a message cannot be handled now", "error", err)
+		o.trouble.Tell(o.Log, o.Now(), "mailbox: a message cannot be handled now", err)
 		return Wait
 	}
 	o.Dropped.Add(e.Reason)
