@@ -29,9 +29,21 @@ type whyCase struct {
 // judge is a gate: what it says, and what to do where it is not passed.
 type judge struct {
 	gate string
-	of   func(c whyCase) (state, says, hint string)
+	of   func(c whyCase) (state, says string, next advice)
 	ends bool // where this one fails, nothing can be said of those behind it
 }
+
+// advice is what to do, to the agent and to the hub's operator: each can do what
+// the other has to be asked for.
+type advice struct{ agent, operator string }
+
+var none advice
+
+// there is for what only the agent's side can do.
+func there(what string) advice { return advice{what, "at the node: " + what} }
+
+// here is for what only the hub's operator can do.
+func here(what string) advice { return advice{"ask the hub's operator", what} }
 
 // The gates, in the order in which they are to be mended: who is blocked cannot
 // register, who is not registered offers nothing, and so on. Peers add theirs
@@ -54,81 +66,81 @@ const (
 	warning = wire.GateWarning
 )
 
-func notBlocked(c whyCase) (state, says, hint string) {
+func notBlocked(c whyCase) (state, says string, next advice) {
 	if c.refused != nil {
-		return failed, errs.As(c.refused).Message, "ask the hub's operator: anet-hub block list, anet-hub agent unblock"
+		return failed, errs.As(c.refused).Message, here("anet-hub block list shows it, anet-hub agent unblock AID lifts it")
 	}
-	return ok, "the AID is not blocked", ""
+	return ok, "the AID is not blocked", none
 }
 
-func isKnown(c whyCase) (state, says, hint string) {
+func isKnown(c whyCase) (state, says string, next advice) {
 	if c.member == nil {
-		return failed, "this AID never registered at this hub", "register: anet join, then anet up"
+		return failed, "this AID never registered at this hub", there("register: anet join, then anet up")
 	}
-	return ok, "known since " + stamp(c.member.FirstSeen), ""
+	return ok, "known since " + stamp(c.member.FirstSeen), none
 }
 
-func isAdmitted(c whyCase) (state, says, hint string) {
+func isAdmitted(c whyCase) (state, says string, next advice) {
 	if c.agent == nil {
-		return failed, "it left, or was removed, and has not registered again", "register again: anet hub-register"
+		return failed, "it left, or was removed, and has not registered again", there("register again: anet hub-register")
 	}
-	return ok, "registered since " + stamp(c.agent.RegisteredAt), ""
+	return ok, "registered since " + stamp(c.agent.RegisteredAt), none
 }
 
-func isVisible(c whyCase) (state, says, hint string) {
+func isVisible(c whyCase) (state, says string, next advice) {
 	if c.agent.Hidden {
-		return failed, noteHidden, "ask the hub's operator: anet-hub agent unhide"
+		return failed, noteHidden, here("anet-hub agent unhide AID")
 	}
-	return ok, "not hidden by the hub's operator", ""
+	return ok, "not hidden by the hub's operator", none
 }
 
-func hasCard(c whyCase) (state, says, hint string) {
+func hasCard(c whyCase) (state, says string, next advice) {
 	switch {
 	case c.badCard != nil:
-		return warning, "the card on record does not verify any more: " + c.badCard.Error(), "register again: anet hub-register"
+		return warning, "the card on record does not verify any more: " + c.badCard.Error(), there("register again: anet hub-register")
 	case c.agent.Card.Name != "" || len(c.agent.Card.Skills) > 0:
-		return ok, fmt.Sprintf("an admitted card with %d skills", len(c.agent.Card.Skills)), ""
+		return ok, fmt.Sprintf("an admitted card with %d skills", len(c.agent.Card.Skills)), none
 	case c.member.CardMark != nil:
-		return warning, "the card was withdrawn or dropped: ids stand as the registration's word", "anet status shows what became of the last one"
+		return warning, "the card was withdrawn or dropped: ids stand as the registration's word", there("anet status shows what became of the last one")
 	}
-	return ok, "no card: ids stand as the registration's word", ""
+	return ok, "no card: ids stand as the registration's word", none
 }
 
-func offersCapability(c whyCase) (state, says, hint string) {
+func offersCapability(c whyCase) (state, says string, next advice) {
 	caps := c.agent.Caps()
 	switch {
 	case c.capID == "" && !c.agent.offers():
 		return failed, "it offers nothing: no capability and no profile",
-			"serve something, open it in inbound.public_capabilities, and register again"
+			there("serve something, open it in inbound.public_capabilities, and register again")
 	case c.capID == "":
-		return ok, fmt.Sprintf("it offers %d ids", len(caps)), ""
+		return ok, fmt.Sprintf("it offers %d ids", len(caps)), none
 	case slices.Contains(caps, c.capID):
-		return ok, "it offers " + c.capID, ""
+		return ok, "it offers " + c.capID, none
 	}
 	says = fmt.Sprintf("it does not offer %s; its %d ids begin with: %s", c.capID, len(caps), strings.Join(caps[:min(len(caps), 5)], ", "))
-	return failed, says, "serve it, open it in inbound.public_capabilities, and register again; anet status tells the difference"
+	return failed, says, there("serve it, open it in inbound.public_capabilities, and register again; anet status tells the difference")
 }
 
-func reaches(c whyCase) (state, says, hint string) {
+func reaches(c whyCase) (state, says string, next advice) {
 	if c.agent.Visibility == HubLocal {
-		return ok, "hub-local: this hub lists it, and tells no other", ""
+		return ok, "hub-local: this hub lists it, and tells no other", none
 	}
-	return ok, string(c.agent.Visibility) + ": other hubs may learn of it", ""
+	return ok, string(c.agent.Visibility) + ": other hubs may learn of it", none
 }
 
-func isHeard(c whyCase) (state, says, hint string) {
+func isHeard(c whyCase) (state, says string, next advice) {
 	last := "last heard of at " + stamp(c.life.Last())
 	if c.life.Quiet(c.horizon) {
-		return warning, last, "see whether the node runs and reaches the hub: anet doctor"
+		return warning, last, there("see whether the node runs and reaches the hub: anet doctor")
 	}
-	return ok, last, ""
+	return ok, last, none
 }
 
-func isBrowsable(c whyCase) (state, says, hint string) {
+func isBrowsable(c whyCase) (state, says string, next advice) {
 	if !c.life.Browsable(c.horizon) {
-		return failed, "it has not polled for so long that lists leave it out", "start the node: one poll brings it back"
+		return failed, "it has not polled for so long that lists leave it out", there("start the node: one poll brings it back")
 	}
-	return ok, "heard of lately enough", ""
+	return ok, "heard of lately enough", none
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
@@ -138,12 +150,16 @@ func (d *Directory) AskWhy(ctx context.Context, p replay.Proof, capID string) (w
 	if err := d.store.Remember(ctx, p); err != nil {
 		return wire.Why{}, err
 	}
-	return d.Why(ctx, p.AID, capID)
+	return d.why(ctx, p.AID, capID, func(a advice) string { return a.agent })
 }
 
 // Why walks everything that decides whether lists show an agent, at a capability
-// where one is named.
+// where one is named. What to do is told to the hub's operator.
 func (d *Directory) Why(ctx context.Context, aid, capID string) (wire.Why, error) {
+	return d.why(ctx, aid, capID, func(a advice) string { return a.operator })
+}
+
+func (d *Directory) why(ctx context.Context, aid, capID string, to func(advice) string) (wire.Why, error) {
 	if err := CheckAID(aid); err != nil {
 		return wire.Why{}, err
 	}
@@ -155,7 +171,7 @@ func (d *Directory) Why(ctx context.Context, aid, capID string) (wire.Why, error
 		return wire.Why{}, err
 	}
 	c.capID = capID
-	return c.walk(aid), nil
+	return c.walk(aid, to), nil
 }
 
 func (d *Directory) look(ctx context.Context, aid string) (c whyCase, err error) {
@@ -187,13 +203,13 @@ func (d *Directory) look(ctx context.Context, aid string) (c whyCase, err error)
 	return c, err
 }
 
-func (c whyCase) walk(aid string) wire.Why {
+func (c whyCase) walk(aid string, to func(advice) string) wire.Why {
 	out := wire.Why{AID: aid, Cap: c.capID, Gates: []wire.Gate{}}
 	for _, g := range gates {
-		state, says, hint := g.of(c)
+		state, says, next := g.of(c)
 		out.Gates = append(out.Gates, wire.Gate{Gate: g.gate, State: state, Says: says})
 		if state == failed && out.Gate == "" {
-			out.Gate, out.Reason, out.Hint = g.gate, says, hint
+			out.Gate, out.Reason, out.Hint = g.gate, says, to(next)
 		}
 		if state == failed && g.ends {
 			break

@@ -62,6 +62,9 @@ func TestWhy(t *testing.T) {
 		if v.Gate != c.gate || !strings.Contains(v.Hint, c.hint) || v.Listed != (c.gate == "") || len(v.Gates) != c.gates {
 			t.Errorf("%s: %+v, want %q and a hint with %q", c.why, v, c.gate, c.hint)
 		}
+		if strings.Contains(v.Hint, "ask the hub's operator") {
+			t.Errorf("%s: the operator is told %q", c.why, v.Hint)
+		}
 		found := false
 		for _, aid := range h.find(map[bool]string{true: "*", false: c.cap}[c.cap == ""]) {
 			found = found || aid == c.n.AID()
@@ -80,8 +83,11 @@ func TestWhy(t *testing.T) {
 	_, err = h.AskWhy(t.Context(), h.known(blocked), "")
 	wantReason(t, "a blocked one asks itself", err, "blocked")
 	proof := h.known(hidden)
-	_, err = h.AskWhy(t.Context(), proof, "")
+	v, err := h.AskWhy(t.Context(), proof, "")
 	must(err)
+	if v.Hint != "ask the hub's operator" {
+		t.Errorf("a hidden one that asks itself is told %q", v.Hint)
+	}
 	_, err = h.AskWhy(t.Context(), proof, "")
 	wantReason(t, "the same signature again", err, "replayed")
 }
