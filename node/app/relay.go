@@ -33,15 +33,15 @@ func (r relay) Ack(ctx context.Context, ids []int64) error {
 	return r.hub.Ack(ctx, ids)
 }
 
-func (r relay) Send(ctx context.Context, to string, envelope []byte) (mayHaveArrived bool, err error) {
+func (r relay) Send(ctx context.Context, to string, envelope []byte) (via string, mayHaveArrived bool, err error) {
 	if r.hub == nil {
-		return false, noHubYet()
+		return "", false, noHubYet()
 	}
 	if err := r.home.Trusted(ctx); err != nil {
-		return false, err
+		return "", false, err
 	}
-	_, err = r.hub.Send(ctx, to, envelope)
-	return mayArrive(err), err
+	sent, err := r.hub.Send(ctx, to, envelope)
+	return sent.ViaHub, mayArrive(err), err
 }
 
 func (r relay) Review(ctx context.Context, receipt, review []byte) (mayBeTaken bool, err error) {

@@ -200,7 +200,8 @@ type P2PAddress struct {
 }
 
 // Agent is the AgentView of I.5. Tags is ours: the part of Caps that is no
-// skill of the admitted card.
+// skill of the admitted card. Visibility, ours too, is told of an agent that is
+// registered here where it is shown alone, and in no list.
 type Agent struct {
 	AID          string     `json:"aid"`
 	Name         string     `json:"name"`
@@ -218,6 +219,7 @@ type Agent struct {
 	Registered   bool       `json:"registered"`
 	LastSeen     *time.Time `json:"last_seen,omitempty"`
 	Quiet        bool       `json:"quiet,omitempty"`
+	Visibility   string     `json:"visibility,omitempty"`
 }
 
 // Agents answers GET /agents. Limit and NextCursor are ours.

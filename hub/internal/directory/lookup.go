@@ -31,6 +31,7 @@ func (d *Directory) Show(ctx context.Context, aid string) (v wire.Agent, note st
 		return v, "", err
 	}
 	v = a.View()
+	v.Visibility = string(a.Visibility)
 	life.Show(&v, d.life.Horizon(d.now()))
 	switch {
 	case a.Blocked:

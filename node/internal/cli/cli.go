@@ -82,7 +82,7 @@ func (p *Program) root() *cobra.Command {
 		}
 	}
 	add(groupNode, p.initCommand(), p.joinCommand(), p.upCommand(), p.downCommand(), p.statusCommand(), p.doctorCommand(),
-		p.profileCommand(), p.identityCommand(), p.registerCommand(), p.leaveCommand())
+		p.profileCommand(), p.visibilityCommand(), p.identityCommand(), p.registerCommand(), p.leaveCommand())
 	add(groupOthers, p.findCommand(), p.cardCommand())
 	add(groupTasks, p.delegateCommand(), p.taskCommand(), p.resultsCommand(), p.inboxCommand(), p.threadCommand(),
 		p.messageCommand(), p.endCommand(), p.cancelCommand(), p.reviewCommand())

@@ -221,6 +221,9 @@ func printRegistration(w io.Writer, r node.Registration) {
 	if r.CardError != "" {
 		fmt.Fprintf(w, "card\t%s: %s\n", line(r.CardStatus), line(r.CardError))
 	}
+	if r.VisibilityError != "" {
+		fmt.Fprintf(w, "visibility\t%s, and the hub was not told: %s\n", r.Visibility, line(r.VisibilityError))
+	}
 	if r.KeysError != "" {
 		fmt.Fprintf(w, "keys\t%s: %s\n", line(r.KeysStatus), line(r.KeysError))
 	}

@@ -94,7 +94,8 @@ func (p *Program) atRest(ctx context.Context, dir datadir.Dir) (State, error) {
 	}
 	s := State{Joined: joined, Status: node.Status{
 		AID: keys.AID, Name: conf.Name, Version: version.String(), Policy: string(conf.Inbound.Policy), Hub: pin.URL,
-		Served: []string{}, Public: []string{}, Tags: conf.Tags, Missing: []string{}, Surplus: []string{},
+		Visibility: string(conf.Visibility),
+		Served:     []string{}, Public: []string{}, Tags: conf.Tags, Missing: []string{}, Surplus: []string{},
 		Providers: []node.Health{}, Dropped: map[string]int{},
 	}}
 	if joined {
@@ -112,7 +113,7 @@ func (s *State) compare(ctx context.Context, pin hubclient.Pin, conf *config.Con
 		s.HubError = err.Error()
 		return
 	}
-	s.Registered = listed.Registered
+	s.Registered, s.HubVisibility = listed.Registered, listed.Visibility
 	if !listed.Listed {
 		listed.Caps = nil // its page tells them, and no list does
 	}
@@ -143,6 +144,7 @@ func (s State) print(w io.Writer) {
 	s.printLife(w)
 	fmt.Fprintf(w, "hub\t%s\n", s.hub())
 	fmt.Fprintf(w, "policy\t%s\n", s.Policy)
+	fmt.Fprintf(w, "visibility\t%s\n", s.visibility())
 	fmt.Fprintf(w, "serves\t%s\n", words(s.Served))
 	fmt.Fprintf(w, "public\t%s\n", words(s.Public))
 	fmt.Fprintf(w, "tags\t%s\n", words(s.Tags))
@@ -185,6 +187,13 @@ func (s State) hub() string {
 		return line(s.Hub) + ", not registered"
 	}
 	return line(s.Hub)
+}
+
+func (s State) visibility() string {
+	if s.OtherVisibility() {
+		return line(s.Visibility + "; the hub has " + s.HubVisibility + " (register again: anet hub-register)")
+	}
+	return s.Visibility
 }
 
 func (s State) printListed(w io.Writer) {

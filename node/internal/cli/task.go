@@ -25,6 +25,9 @@ func printTask(w io.Writer, t node.Task) {
 		fmt.Fprintf(w, "text\t%s\n", short(line(t.Text), 200))
 	}
 	fmt.Fprintf(w, "state\t%s\n", stateOf(t))
+	if t.ViaHub != "" {
+		fmt.Fprintf(w, "forwarded\tvia the hub %s\n", line(t.ViaHub))
+	}
 	if t.Reason != "" {
 		fmt.Fprintf(w, "reason\t%s: %s\n", line(t.Reason), line(t.Message))
 	}

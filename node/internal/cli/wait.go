@@ -94,6 +94,9 @@ func stage(t node.Task) string {
 		}
 		return "waiting for the hub"
 	case "sent":
+		if t.ViaHub != "" {
+			return "sent via another hub, waiting for the provider"
+		}
 		return "sent, waiting for the provider"
 	}
 	return "submitted"

@@ -43,6 +43,9 @@ func (c *Config) check(r report) {
 	text(r, "/profile/pricing", c.Profile.Pricing, MaxPricing)
 	text(r, "/profile/readme", c.Profile.Readme, MaxReadme)
 	c.checkTags(r)
+	if !c.Visibility.Known() {
+		r("/visibility", `visibility must be "hub-local", "federated" or "public"`)
+	}
 	c.Inbound.check(r.in("/inbound"))
 	if c.Modules.Service != nil {
 		c.Modules.Service.check(r.in("/modules/service"))

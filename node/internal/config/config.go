@@ -20,13 +20,14 @@ const FileName = "config.json"
 
 // Config is the whole file, defaults filled in.
 type Config struct {
-	HubURL          string   `json:"hub_url"`
-	Name            string   `json:"name"`
-	Tags            []string `json:"tags"`
-	Profile         Profile  `json:"profile"`
-	Inbound         Inbound  `json:"inbound"`
-	Modules         Modules  `json:"modules"`
-	NoResponseAfter Duration `json:"no_response_after"`
+	HubURL          string     `json:"hub_url"`
+	Name            string     `json:"name"`
+	Tags            []string   `json:"tags"`
+	Profile         Profile    `json:"profile"`
+	Visibility      Visibility `json:"visibility"`
+	Inbound         Inbound    `json:"inbound"`
+	Modules         Modules    `json:"modules"`
+	NoResponseAfter Duration   `json:"no_response_after"`
 }
 
 // Profile is what the operator says of the node in words of his own. The
@@ -134,6 +135,7 @@ const DefaultNoResponse = 15 * time.Minute
 // public, nothing served.
 func Default() *Config {
 	return &Config{
+		Visibility:      HubLocal,
 		Inbound:         Inbound{Policy: Closed, Strangers: DefaultStrangers()},
 		NoResponseAfter: Duration(DefaultNoResponse),
 	}

@@ -134,6 +134,7 @@ func TestProblemsSayWhereAndWhat(t *testing.T) {
 		{"hub with password", `{"hub_url":"https://a:b@hub"}`, "must have no user"},
 		{"long name", `{"name":"` + strings.Repeat("n", 129) + `"}`, "more than 128"},
 		{"name with zero byte", `{"name":"a\u0000b"}`, "control character"},
+		{"visibility", `{"visibility":"friends"}`, `1:15: visibility must be "hub-local", "federated" or "public"`},
 		{"price below zero", service(`"url":"unix:///a","price":-1`), "price: want a whole number of at least 0"},
 		{"tcp", service(`"url":"http://127.0.0.1:1/"`), "Set allow_tcp"},
 		{"no url", service(`"price":1`), "url is missing"},

@@ -21,13 +21,14 @@ type Edit struct {
 
 // The members a command may change. Ids of capabilities are none of them: what
 // is listed is computed, and written down nowhere.
-func SetHubURL(v string) Edit  { return Edit{[]string{"hub_url"}, v} }
-func SetName(v string) Edit    { return Edit{[]string{"name"}, v} }
-func SetTags(v []string) Edit  { return Edit{[]string{"tags"}, v} }
-func SetPolicy(v Policy) Edit  { return Edit{[]string{"inbound", "policy"}, v} }
-func SetSummary(v string) Edit { return Edit{[]string{"profile", "summary"}, v} }
-func SetReadme(v string) Edit  { return Edit{[]string{"profile", "readme"}, v} }
-func SetPricing(v string) Edit { return Edit{[]string{"profile", "pricing"}, v} }
+func SetHubURL(v string) Edit         { return Edit{[]string{"hub_url"}, v} }
+func SetName(v string) Edit           { return Edit{[]string{"name"}, v} }
+func SetTags(v []string) Edit         { return Edit{[]string{"tags"}, v} }
+func SetPolicy(v Policy) Edit         { return Edit{[]string{"inbound", "policy"}, v} }
+func SetVisibility(v Visibility) Edit { return Edit{[]string{"visibility"}, v} }
+func SetSummary(v string) Edit        { return Edit{[]string{"profile", "summary"}, v} }
+func SetReadme(v string) Edit         { return Edit{[]string{"profile", "readme"}, v} }
+func SetPricing(v string) Edit        { return Edit{[]string{"profile", "pricing"}, v} }
 
 // Update applies the edits to the folder's file, all of them or none, and
 // leaves every other byte of it alone. A file that is broken, or that an edit

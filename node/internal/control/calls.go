@@ -81,6 +81,15 @@ func (c *Client) SetProfile(ctx context.Context, p node.Profile) (node.Registrat
 	return call(ctx, c, profile, p)
 }
 
+func (c *Client) Visibility(ctx context.Context) (string, error) {
+	return call(ctx, c, visible, none{})
+}
+
+func (c *Client) SetVisibility(ctx context.Context, v string) error {
+	_, err := call(ctx, c, setVisible, in{Visibility: v})
+	return err
+}
+
 func (c *Client) Identity(ctx context.Context) (node.Identity, error) {
 	return call(ctx, c, identity, none{})
 }

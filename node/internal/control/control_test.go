@@ -104,6 +104,8 @@ func TestEveryOperationArrives(t *testing.T) {
 		{"peers", func(a node.API) (any, error) { return a.Peers(ctx) }},
 		{"set policy", func(a node.API) (any, error) { return nil, a.SetPolicy(ctx, "open") }},
 		{"policy", func(a node.API) (any, error) { return a.Policy(ctx) }},
+		{"set visibility", func(a node.API) (any, error) { return nil, a.SetVisibility(ctx, "federated") }},
+		{"visibility", func(a node.API) (any, error) { return a.Visibility(ctx) }},
 		{"wait", func(a node.API) (any, error) { return a.Wait(ctx, started.ID, -1) }},
 		{"thread", func(a node.API) (any, error) { return a.Thread(ctx, started.ID) }},
 	}

@@ -31,7 +31,8 @@ type in struct {
 	Name   string      `json:"name,omitempty"`
 	Invite string      `json:"invite,omitempty"`
 
-	Opinion node.Opinion `json:"opinion,omitzero"`
+	Opinion    node.Opinion `json:"opinion,omitzero"`
+	Visibility string       `json:"visibility,omitempty"`
 }
 
 var (
@@ -43,6 +44,7 @@ var (
 	status   = plain("status", node.API.Status)
 	peers    = plain("peers", node.API.Peers)
 	policy   = plain("policy", node.API.Policy)
+	visible  = plain("visibility", node.API.Visibility)
 	leave    = plain("leave", node.API.Leave)
 	identity = plain("identity", node.API.Identity)
 	rotate   = plain("rotate_identity", node.API.RotateIdentity)
@@ -80,6 +82,9 @@ var (
 	setPolicy = op[in, none]{"set_policy", func(a node.API, ctx context.Context, i in) (none, error) {
 		return none{}, a.SetPolicy(ctx, i.Policy)
 	}}
+	setVisible = op[in, none]{"set_visibility", func(a node.API, ctx context.Context, i in) (none, error) {
+		return none{}, a.SetVisibility(ctx, i.Visibility)
+	}}
 	register = op[in, node.Registration]{"register", func(a node.API, ctx context.Context, i in) (node.Registration, error) {
 		return a.Register(ctx, i.Name, i.Invite)
 	}}
@@ -104,7 +109,7 @@ type route interface {
 var routes = []route{
 	startTask, message, end, cancel, review, getTask, list, thread, file, wait,
 	find, card, peers, setPeer, removePeer, policy, setPolicy,
-	register, leave, profile, identity, rotate, status,
+	register, leave, profile, visible, setVisible, identity, rotate, status,
 }
 
 func (o op[In, Out]) path() string { return "/v1/" + o.name }

@@ -32,6 +32,7 @@ type Hub interface {
 	Deregister(ctx context.Context) (wire.Deregistered, error)
 	Agent(ctx context.Context, aid string) (wire.AgentPage, error)
 	Why(ctx context.Context, capID string) (wire.Why, error)
+	SetVisibility(ctx context.Context, visibility string) error
 }
 
 // Parts is what a home is made of. Hub is nil for a node that joined none.
@@ -60,6 +61,7 @@ type Home struct {
 	report listing.Report
 	at     time.Time // of the last registration that was taken
 	err    error     // of the last attempt
+	untold error     // why the hub was not told the visibility then
 	other  error     // why the last who answered at the hub's URL is not the hub
 }
 

@@ -28,8 +28,13 @@ type hub struct {
 	bodies []wire.Register
 	gone   bool
 	why    wire.Why
-	parted func() // runs while the node is being let go
-	meet   func() // runs while the node is being met
+	told   []string // visibilities
+
+	visibility string
+	mute       bool   // it says of nobody who may learn of him
+	deaf       error  // what it answers to a visibility
+	parted     func() // runs while the node is being let go
+	meet       func() // runs while the node is being met
 }
 
 func (h *hub) set(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
@@ -51,6 +56,9 @@ func (h *hub) Meet(_ context.Context, p hubclient.Pin) (hubclient.Pin, error) {
 func (h *hub) Register(_ context.Context, body wire.Register) (wire.Registered, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(h.bodies) == 0 || h.gone {
+		h.visibility = "hub-local"
+	}
 	h.bodies, h.gone = append(h.bodies, body), false
 	return wire.Registered{AID: body.AID, Status: "registered", KeysStatus: "ok", CardStatus: "absent"}, nil
 }
@@ -75,8 +83,27 @@ func (h *hub) Agent(_ context.Context, aid string) (wire.AgentPage, error) {
 		return wire.AgentPage{}, errs.New(errs.NotFound, "agent_unknown", "no such agent")
 	}
 	last := h.bodies[len(h.bodies)-1]
-	return wire.AgentPage{Agent: wire.Agent{AID: aid, Caps: last.Caps, Registered: true, Listed: h.why.Gate == ""}}, nil
+	shown := wire.Agent{AID: aid, Caps: last.Caps, Registered: true, Listed: h.why.Gate == ""}
+	if !h.mute {
+		shown.Visibility = h.visibility
+	}
+	return wire.AgentPage{Agent: shown}, nil
 }
+
+func (h *hub) SetVisibility(_ context.Context, v string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.deaf != nil:
+		return h.deaf
+	case len(h.bodies) == 0 || h.gone:
+		return errs.New(errs.NotFound, "agent_unknown", "no such agent")
+	}
+	h.told, h.visibility = append(h.told, v), v
+	return nil
+}
+
+func (h *hub) words() string { h.mu.Lock(); defer h.mu.Unlock(); return strings.Join(h.told, " ") }
 
 func (h *hub) Why(_ context.Context, capID string) (wire.Why, error) {
 	h.mu.Lock()

@@ -33,6 +33,10 @@ func (h *Home) registration() node.Registration {
 		KeysStatus: h.report.KeysStatus, KeysError: h.report.KeysError,
 		CardStatus: h.report.CardStatus, CardError: h.report.CardError,
 		Added: h.report.Added, Removed: h.report.Removed, Unchanged: h.report.Unchanged, Ignored: h.report.IgnoredCaps,
+		Visibility: string(h.Config.Visibility),
+	}
+	if h.untold != nil {
+		r.VisibilityError = h.untold.Error()
 	}
 	if r.CardError == "" && h.report.CardProblem != nil {
 		r.CardError = h.report.CardProblem.Error()

@@ -91,14 +91,24 @@ func (h *Home) renew(ctx context.Context) error {
 	if h.away() {
 		return nil
 	}
-	return h.once(ctx, "")
+	if err := h.once(ctx, ""); err != nil {
+		return err
+	}
+	return h.tell(ctx)
 }
 
 // attempt is a registration somebody waits for; it brings back a node that left.
+// A hub that took it and could not be told more is told later.
 func (h *Home) attempt(ctx context.Context, invite string) error {
 	h.registering.Lock()
 	defer h.registering.Unlock()
-	return h.once(ctx, invite)
+	if err := h.once(ctx, invite); err != nil {
+		return err
+	}
+	if h.tell(ctx) != nil {
+		h.Poke()
+	}
+	return nil
 }
 
 // once registers and notes how it went.

@@ -16,7 +16,7 @@ const hubPatience = 2 * time.Second
 // difference.
 func (h *Home) Describe(ctx context.Context, s *node.Status) {
 	c, offer := h.Present(), h.Offer()
-	s.AID, s.Name, s.Policy = h.Keys.AID(), c.Name, string(c.Inbound.Policy)
+	s.AID, s.Name, s.Policy, s.Visibility = h.Keys.AID(), c.Name, string(c.Inbound.Policy), string(c.Visibility)
 	s.Served, s.Public, s.Tags = list(h.Registry.Served()), list(offer.Public()), list(offer.Tags)
 	s.Providers = health(ctx, h.Registry.Providers())
 	h.mu.Lock()
@@ -52,7 +52,7 @@ func (h *Home) compare(ctx context.Context, s *node.Status) {
 	if err != nil || !page.Agent.Listed {
 		page.Agent.Caps = nil // its page tells them, and no list does
 	}
-	s.Listed = list(page.Agent.Caps)
+	s.Listed, s.HubVisibility = list(page.Agent.Caps), page.Agent.Visibility
 	s.Missing, s.Surplus = h.Offer().Compare(page.Agent)
 	if len(s.Missing) > 0 || offered > len(s.Listed) {
 		s.Unlisted = h.askWhy(ctx, s.Missing)

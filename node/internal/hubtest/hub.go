@@ -23,6 +23,7 @@ type Hub struct {
 	quota   int
 	reviews []Review
 	loseAck bool
+	via     string
 	log     []Attempt
 }
 
@@ -71,6 +72,9 @@ func (h *Hub) Quota(n int) { h.mu.Lock(); h.quota = n; h.mu.Unlock() }
 // LoseAnswers makes every send take effect and then fail, as a connection that
 // broke before the answer does.
 func (h *Hub) LoseAnswers(on bool) { h.mu.Lock(); h.loseAck = on; h.mu.Unlock() }
+
+// Carry makes every recipient one of another hub.
+func (h *Hub) Carry(via string) { h.mu.Lock(); h.via = via; h.mu.Unlock() }
 
 // Attempts tells every request so far.
 func (h *Hub) Attempts() []Attempt { h.mu.Lock(); defer h.mu.Unlock(); return slices.Clone(h.log) }
@@ -212,22 +216,22 @@ func (l *Line) Ack(_ context.Context, ids []int64) error {
 
 // Send queues an envelope for another node. Of a failure it says whether the
 // envelope may have arrived all the same.
-func (l *Line) Send(_ context.Context, to string, envelope []byte) (mayHaveArrived bool, err error) {
+func (l *Line) Send(_ context.Context, to string, envelope []byte) (via string, mayHaveArrived bool, err error) {
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
 	if err := l.enter("send"); err != nil {
-		return false, err
+		return "", false, err
 	}
 	b := l.hub.boxes[to]
 	switch {
 	case b == nil:
-		return false, errs.New(errs.NotFound, "agent_unknown", "no such agent")
+		return "", false, errs.New(errs.NotFound, "agent_unknown", "no such agent")
 	case len(b.mail) >= l.hub.quota:
-		return false, errs.New(errs.Full, "mailbox_full", "the mailbox is full")
+		return "", false, errs.New(errs.Full, "mailbox_full", "the mailbox is full")
 	}
 	b.put(envelope)
 	if l.hub.loseAck {
-		return true, errs.New(errs.Unavailable, "connection_lost", "the answer was lost")
+		return "", true, errs.New(errs.Unavailable, "connection_lost", "the answer was lost")
 	}
-	return false, nil
+	return l.hub.via, false, nil
 }

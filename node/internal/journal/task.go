@@ -65,6 +65,7 @@ type Task struct {
 	CancelRequested bool
 	LateResult      bool // a verified result came after the end
 
+	ViaHub  string    // the hub that ours carried the delegation to; empty for ours
 	Sent    time.Time // the hub took the delegation
 	Heard   time.Time // the first answer of the peer
 	Created time.Time
@@ -88,7 +89,7 @@ func (k *Task) To(s task.State, now time.Time) bool {
 const taskColumns = `id, role, peer, context_id, capability, args, goal, doc, request_cid, trust,
 	state, effect, reason, note, retry_after_ms, deliverable, receipt, result_cid,
 	peer_kel, peer_keys, started, cancel_requested, late_result,
-	sent_at, heard_at, created_at, updated_at, ended_at, version, weight`
+	sent_at, heard_at, created_at, updated_at, ended_at, version, weight, via_hub`
 
 func scanTask(row scanner) (Task, error) {
 	var k Task
@@ -96,7 +97,7 @@ func scanTask(row scanner) (Task, error) {
 	err := row.Scan(&k.ID, &k.Role, &k.Peer, &k.ContextID, &k.Capability, &k.Args, &k.Goal, &k.Doc, &k.RequestCID, &k.Trust,
 		&k.State, &k.Effect, &k.Reason, &k.Note, &retry, &k.Deliverable, &k.Receipt, &k.ResultCID,
 		&k.PeerKEL, &k.PeerKeys, &k.Started, &k.CancelRequested, &k.LateResult,
-		&sent, &heard, &created, &updated, &ended, &k.Version, &k.Weight)
+		&sent, &heard, &created, &updated, &ended, &k.Version, &k.Weight, &k.ViaHub)
 	k.RetryAfter = time.Duration(retry) * time.Millisecond
 	k.Sent, k.Heard, k.Created, k.Updated, k.Ended = at(sent), at(heard), at(created), at(updated), at(ended)
 	return k, err
@@ -111,18 +112,19 @@ func (t *Tx) PutTask(k *Task) error {
 		k.Created = t.now
 	}
 	return t.exec(`INSERT INTO task (`+taskColumns+`)
-		VALUES (?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?)
+		VALUES (?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET
 			state = excluded.state, effect = excluded.effect, reason = excluded.reason, note = excluded.note,
 			retry_after_ms = excluded.retry_after_ms, deliverable = excluded.deliverable, receipt = excluded.receipt,
 			result_cid = excluded.result_cid, peer_kel = excluded.peer_kel, peer_keys = excluded.peer_keys,
 			started = excluded.started, cancel_requested = excluded.cancel_requested, late_result = excluded.late_result,
 			sent_at = excluded.sent_at, heard_at = excluded.heard_at, updated_at = excluded.updated_at,
-			ended_at = excluded.ended_at, version = excluded.version, weight = excluded.weight`,
+			ended_at = excluded.ended_at, version = excluded.version, weight = excluded.weight,
+			via_hub = excluded.via_hub`,
 		k.ID, k.Role, k.Peer, k.ContextID, k.Capability, k.Args, k.Goal, k.Doc, k.RequestCID, k.Trust,
 		k.State, k.Effect, k.Reason, k.Note, k.RetryAfter.Milliseconds(), k.Deliverable, k.Receipt, k.ResultCID,
 		k.PeerKEL, k.PeerKeys, k.Started, k.CancelRequested, k.LateResult,
-		ms(k.Sent), ms(k.Heard), ms(k.Created), ms(k.Updated), ms(k.Ended), k.Version, k.Weight)
+		ms(k.Sent), ms(k.Heard), ms(k.Created), ms(k.Updated), ms(k.Ended), k.Version, k.Weight, k.ViaHub)
 }
 
 // bump gives the task the next version though its own row stays as it is.

@@ -133,12 +133,12 @@ func TestFindTellsTagsApart(t *testing.T) {
 	seen := now.Add(-time.Hour)
 	d := hub{agents: wire.Agents{NextCursor: "n", Agents: []wire.Agent{
 		{AID: "a", Name: "one", Caps: []string{"go", "text.digest"}, Tags: []string{"go"}, LastSeen: &seen, Quiet: true},
-		{AID: "b"},
+		{AID: "b", HomeHub: "https://other.example.org"},
 	}}}.directory(t)
 	got, err := d.Find(t.Context(), node.FindQuery{Cap: "*"})
 	want := node.Found{NextCursor: "n", Agents: []node.Agent{
 		{AID: "a", Name: "one", Capabilities: []string{"go", "text.digest"}, Tags: []string{"go"}, LastSeen: "2026-03-04T04:06:07Z", Quiet: true},
-		{AID: "b", Capabilities: []string{}},
+		{AID: "b", Capabilities: []string{}, HomeHub: "https://other.example.org"},
 	}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("Find = %+v, %v; want %+v", got, err, want)

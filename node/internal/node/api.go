@@ -89,6 +89,11 @@ type Membership interface {
 	Leave(ctx context.Context) (Left, error)
 	// SetProfile changes what the directory says of the node, and registers.
 	SetProfile(ctx context.Context, p Profile) (Registration, error)
+	// Visibility is who beyond the hub may learn of the node, as it is configured.
+	Visibility(ctx context.Context) (string, error)
+	// SetVisibility writes it into the configuration and tells the hub. When that
+	// fails it is written down all the same, and told as soon as the hub can hear it.
+	SetVisibility(ctx context.Context, visibility string) error
 	Identity(ctx context.Context) (Identity, error)
 	// RotateIdentity moves to the next key; the AID stays.
 	RotateIdentity(ctx context.Context) (Identity, error)
@@ -149,6 +154,7 @@ type Task struct {
 	// Delivery is how far the delegation of a requester came: queued, sent, or
 	// answered once anything came back.
 	Delivery        string    `json:"delivery,omitempty"`
+	ViaHub          string    `json:"via_hub,omitempty"` // AID of the hub that ours carried it to
 	Attempts        int       `json:"attempts,omitempty"`
 	LastError       string    `json:"last_error,omitempty"` // why the latest attempt failed
 	CancelRequested bool      `json:"cancel_requested,omitempty"`
@@ -294,6 +300,9 @@ type Registration struct {
 	Removed    int       `json:"removed"`
 	Unchanged  int       `json:"unchanged"`
 	Ignored    []string  `json:"ignored_caps,omitempty"`
+	// Visibility is what the hub was told; VisibilityError why it was not.
+	Visibility      string `json:"visibility"`
+	VisibilityError string `json:"visibility_error,omitempty"`
 }
 
 // Left is the hub's answer to leaving it.
@@ -328,6 +337,9 @@ type Status struct {
 	Unlisted string   `json:"unlisted,omitempty"` // what keeps the hub's lists from showing the node, and what to do
 	HubError string   `json:"hub_error,omitempty"`
 
+	Visibility    string `json:"visibility"`               // as configured
+	HubVisibility string `json:"hub_visibility,omitempty"` // as the hub has it; empty when it does not say
+
 	Providers []Health `json:"providers"`
 
 	Registered     bool       `json:"registered"`
@@ -361,7 +373,14 @@ func (s *Strangers) Full() bool {
 }
 
 // Differs says whether the hub lists something else than the node offers.
-func (s Status) Differs() bool { return len(s.Missing)+len(s.Surplus) > 0 || s.Unlisted != "" }
+func (s Status) Differs() bool {
+	return len(s.Missing)+len(s.Surplus) > 0 || s.Unlisted != "" || s.OtherVisibility()
+}
+
+// OtherVisibility says whether the hub has another one than the node.
+func (s Status) OtherVisibility() bool {
+	return s.HubVisibility != "" && s.HubVisibility != s.Visibility
+}
 
 // Health is one provider and whether it answers.
 type Health struct {

@@ -103,6 +103,21 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Where the hub carried a call to another hub, the task says which.
+func TestATaskSaysWhoCarriedIt(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		bob, alice := w.node("bob", serving(&counter{cap: "text.digest"}), public(config.DefaultPublic("text.digest"))), w.node("alice")
+		order := Order{Provider: bob.aid(), Capability: "text.digest"}
+		if got := w.call(alice, order); got.ViaHub != "" {
+			t.Errorf("at the same hub it went via %q", got.ViaHub)
+		}
+		w.hub.Carry("the other hub")
+		if got := w.call(alice, order); got.ViaHub != "the other hub" {
+			t.Errorf("it went via %q, want the other hub", got.ViaHub)
+		}
+	})
+}
+
 func TestTextTask(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
 		bob, alice := w.node("bob"), w.node("alice")

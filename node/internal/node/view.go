@@ -99,7 +99,7 @@ func addDelivery(tx *journal.Tx, k journal.Task, t *Task) error {
 		return err
 	}
 	if k.Role == journal.Requester {
-		t.Delivery = delivery(k, out)
+		t.Delivery, t.ViaHub = delivery(k, out), k.ViaHub
 	}
 	for _, o := range out {
 		if o.Sent.IsZero() {

@@ -28,6 +28,7 @@ type Node struct {
 	said    map[string][]node.Message
 	lists   map[string]node.List
 	policy  string
+	visible string
 	Invites []string // those that came with Register
 }
 
@@ -37,7 +38,7 @@ var _ node.API = (*Node)(nil)
 func New() *Node {
 	return &Node{
 		changed: make(chan struct{}), said: map[string][]node.Message{},
-		lists: map[string]node.List{}, policy: "closed",
+		lists: map[string]node.List{}, policy: "closed", visible: "hub-local",
 	}
 }
 
@@ -253,6 +254,19 @@ func (n *Node) Leave(context.Context) (node.Left, error) {
 
 func (n *Node) SetProfile(ctx context.Context, _ node.Profile) (node.Registration, error) {
 	return n.Register(ctx, "", "")
+}
+
+func (n *Node) Visibility(context.Context) (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.visible, nil
+}
+
+func (n *Node) SetVisibility(_ context.Context, visibility string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.visible = visibility
+	return n.RefuseHub
 }
 
 func (n *Node) Identity(context.Context) (node.Identity, error) { return n.Identified, nil }

@@ -29,11 +29,11 @@ func (b *Outbox) try(ctx context.Context, o journal.Outgoing) error {
 	if !ready {
 		return nil
 	}
-	arrived, err := b.Hub.Send(ctx, o.Peer, o.Sealed)
+	via, arrived, err := b.Hub.Send(ctx, o.Peer, o.Sealed)
 	if err != nil {
 		return b.failed(ctx, o, o.Uncertain || arrived, err)
 	}
-	return b.sent(ctx, o)
+	return b.sent(ctx, o, via)
 }
 
 // ready seals what has to be sealed and counts the attempt, both on disk before
@@ -99,7 +99,7 @@ func (b *Outbox) recipient(ctx context.Context, o *journal.Outgoing) (to known.I
 }
 
 // sent records a delivery to the hub. A result is kept for whoever asks again.
-func (b *Outbox) sent(ctx context.Context, o journal.Outgoing) error {
+func (b *Outbox) sent(ctx context.Context, o journal.Outgoing, via string) error {
 	return b.Journal.WriteSoon(ctx, func(tx *journal.Tx) error {
 		if err := tx.MarkSent(o, o.Type == task.TypeResult); err != nil || o.Type != task.TypeDelegate {
 			return err
@@ -108,7 +108,7 @@ func (b *Outbox) sent(ctx context.Context, o journal.Outgoing) error {
 		if err != nil || !found {
 			return err
 		}
-		k.Sent = tx.Now()
+		k.Sent, k.ViaHub = tx.Now(), via
 		return tx.PutTask(&k)
 	})
 }

@@ -50,7 +50,7 @@ func (b *Outbox) runNotices(ctx context.Context) {
 func (b *Outbox) sendOnce(ctx context.Context, o journal.Outgoing) {
 	ctx, cancel := context.WithTimeout(ctx, noticeTime)
 	defer cancel()
-	if _, err := b.Hub.Send(ctx, o.Peer, o.Sealed); err != nil {
+	if _, _, err := b.Hub.Send(ctx, o.Peer, o.Sealed); err != nil {
 		b.Log.Debug("outbox: a notice was not taken", "error", err)
 	}
 }

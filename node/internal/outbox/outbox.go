@@ -17,10 +17,10 @@ import (
 	"github.com/anet-hub/anet/shared/envelope"
 )
 
-// Hub takes envelopes. Of a failed attempt it says whether the envelope may
-// have arrived all the same.
+// Hub takes envelopes, and tells the other hub that it carried one to, if any. Of
+// a failed attempt it says whether the envelope may have arrived all the same.
 type Hub interface {
-	Send(ctx context.Context, to string, env []byte) (mayHaveArrived bool, err error)
+	Send(ctx context.Context, to string, env []byte) (via string, mayHaveArrived bool, err error)
 }
 
 // Finder finds the key to seal to, asking the hub where it has to.
