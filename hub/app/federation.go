@@ -15,8 +15,11 @@ func (b *base) federate(ctx context.Context) (err error) {
 	if b.outbound, err = b.cfg.outbound(); err != nil {
 		return err
 	}
-	b.circuits = peers.NewCircuits(clock)
-	b.peers = peers.NewTable(postgres.NewPeers(b.pool), b.cfg.switches(), b.log)
+	store := postgres.NewPeers(b.pool)
+	b.peers, b.circuits = peers.NewTable(store, b.cfg.switches(), b.log), peers.NewCircuits(clock)
+	b.prover = peers.NewProver(peers.ProverDeps{
+		Store: store, Hubs: b.outbound, Table: b.peers, Circuits: b.circuits, Now: clock, Log: b.log,
+	})
 	return b.peers.Refresh(ctx)
 }
 

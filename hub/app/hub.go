@@ -77,6 +77,7 @@ type base struct {
 	counts    *liveness.Counts
 	peers     *peers.Table
 	circuits  *peers.Circuits
+	prover    *peers.Prover
 	outbound  *outbound.Client
 }
 
@@ -117,7 +118,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		return nil, err
 	}
 	sweeper := liveness.NewSweeper(b.agents, b.presence, b.counts, clock, log)
-	h.loops = []func(context.Context) error{key.Run, schema.Run, b.peers.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run, listening(h.board, bus), rules.Run, backups.Run}
+	h.loops = []func(context.Context) error{key.Run, schema.Run, b.peers.Run, b.prover.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run, listening(h.board, bus), rules.Run, backups.Run}
 	if h.keeper != nil {
 		h.loops = append(h.loops, h.keeper.Run)
 	}

@@ -25,6 +25,13 @@ type Circuits struct {
 
 	mu   sync.Mutex
 	byID map[int64]*circuit
+	news []opened // circuits that opened, for whoever keeps why
+}
+
+// opened is why a peer was given up.
+type opened struct {
+	id  int64
+	err error
 }
 
 type circuit struct {
@@ -88,22 +95,38 @@ func (c *Circuits) leave(p Peer, err, gaveUp error) {
 		at.failures++
 		at.state.LastError = err
 		if !at.open && (slow(err) || at.failures >= failuresMax) {
-			at.open, at.pause = true, retryFirst
-			at.state.NextTry = c.now().Add(at.pause)
+			at.opens(c.now())
+			c.news = append(c.news, opened{p.ID, err})
 		}
 	}
 }
 
-func slow(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errs.Is(err, "answer_too_slow")
+func (at *circuit) opens(now time.Time) {
+	at.open, at.pause = true, retryFirst
+	at.state.NextTry = now.Add(at.pause)
 }
 
-// due gives the open circuits whose next try has come, and moves that on.
+// slow reports whether a failure took the time of whoever waited for it.
+func slow(err error) bool {
+	var timed interface{ Timeout() bool }
+	return errors.As(err, &timed) && timed.Timeout()
+}
+
+// gaveUp gives the circuits that opened since it was last asked.
+func (c *Circuits) gaveUp() []opened {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	news := c.news
+	c.news = nil
+	return news
+}
+
+// due gives the peers of open circuits whose next try has come, and moves that on.
 func (c *Circuits) due(list []Peer) (out []Peer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range list {
-		if at := c.at(p.ID); at.open && !c.now().Before(at.state.NextTry) {
+		if at := c.at(p.ID); at.open && !p.Paused && !c.now().Before(at.state.NextTry) {
 			at.pause = min(2*at.pause, retryLast)
 			at.state.NextTry = c.now().Add(at.pause)
 			out = append(out, p)
@@ -112,13 +135,16 @@ func (c *Circuits) due(list []Peer) (out []Peer) {
 	return out
 }
 
-// fetched takes in what a fetch in the background found out.
+// fetched takes in what a fetch in the background found out. A failure opens the
+// circuit, too: no message has to find out what is known.
 func (c *Circuits) fetched(id int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.at(id)
 	if err != nil {
-		at.state.LastError = err
+		if at.state.LastError = err; !at.open {
+			at.opens(c.now())
+		}
 		return
 	}
 	at.open, at.failures = false, 0

@@ -1,0 +1,102 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/anet-hub/anet/hub/internal/audit"
+	"github.com/anet-hub/anet/hub/internal/peers"
+)
+
+// Standings implements peers.Entries.
+func (s *Peers) Standings(ctx context.Context) ([]peers.Standing, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT `+peerColumns+`, p.added_at, p.proved_at, p.last_success_at, p.last_refused_at, p.last_refusal, p.last_refusal_why, p.next_try_at
+		FROM peer p ORDER BY p.position, p.id`)
+	if err != nil {
+		return nil, fmt.Errorf("read the peers: %w", err)
+	}
+	return pgx.CollectRows(rows, toStandingOfPeer)
+}
+
+func toStandingOfPeer(r pgx.CollectableRow) (s peers.Standing, err error) {
+	var proved, success, refused *time.Time
+	s.Peer, err = toPeer(r, &s.AddedAt, &proved, &success, &refused, &s.Refusal, &s.RefusalWhy, &s.NextTry)
+	s.ProvedAt, s.LastSuccess, s.LastRefused = orZero(proved), orZero(success), orZero(refused)
+	return s, err
+}
+
+// Add implements peers.Entries.
+func (s *Peers) Add(ctx context.Context, p peers.Peer, act audit.Act) error {
+	return acting(ctx, s.pool, act, func(tx pgx.Tx) error { return addPeer(ctx, tx, p, nil, act.At) })
+}
+
+// addPeer puts a peer at a position, or at the end.
+func addPeer(ctx context.Context, tx pgx.Tx, p peers.Peer, position *int, now time.Time) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO peer (position, aid, endpoint, name, delivery, discovery, from_file, kel, added_at, proved_at, last_success_at, next_try_at)
+		SELECT COALESCE(@position::integer, (SELECT GREATEST(max(position), 0) + 1 FROM peer), 1), @aid, @endpoint, @name, @delivery, @discovery, @from_file,
+		       @kel::bytea, @now::timestamptz, t.at, t.at, @now
+		FROM (SELECT CASE WHEN @kel::bytea IS NOT NULL THEN @now::timestamptz END) AS t (at)`,
+		pgx.NamedArgs{"position": position, "aid": p.AID, "endpoint": p.Endpoint, "name": p.Name, "delivery": p.Delivery,
+			"discovery": p.Discovery, "from_file": p.FromFile, "kel": p.KEL, "now": now})
+	return peerTaken(err, p, "add a peer")
+}
+
+// peerTaken says which of what is unique was not.
+func peerTaken(err error, p peers.Peer, doing string) error {
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		switch said.ConstraintName {
+		case "peer_aid_uq":
+			return peers.Known(p)
+		case "peer_endpoint_uq":
+			return peers.EndpointTaken(p)
+		case "peer_name_uq":
+			return peers.NameTaken(p.Name)
+		}
+	}
+	return found(err, nil, doing)
+}
+
+// Change implements peers.Entries.
+func (s *Peers) Change(ctx context.Context, id int64, act audit.Act, do func(*peers.Peer) error) error {
+	return acting(ctx, s.pool, act, func(tx pgx.Tx) error {
+		p, err := toPeer(tx.QueryRow(ctx, `SELECT `+peerColumns+` FROM peer p WHERE id = @id FOR UPDATE`, pgx.NamedArgs{"id": id}))
+		if err != nil {
+			return found(err, peers.NoSuchPeer(), "lock a peer")
+		}
+		if err := do(&p); err != nil {
+			return err
+		}
+		return changePeer(ctx, tx, p, act.At)
+	})
+}
+
+// changePeer writes what an operator decides about a peer, who may have waited for
+// its next try for long.
+func changePeer(ctx context.Context, tx pgx.Tx, p peers.Peer, now time.Time) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE peer SET endpoint = @endpoint, name = @name, delivery = @delivery, discovery = @discovery, paused = @paused, from_file = @from_file,
+		       revision = revision + 1, next_try_at = @now
+		WHERE id = @id`,
+		pgx.NamedArgs{"id": p.ID, "endpoint": p.Endpoint, "name": p.Name, "delivery": p.Delivery, "discovery": p.Discovery,
+			"paused": p.Paused, "from_file": p.FromFile, "now": now})
+	return peerTaken(err, p, "change a peer")
+}
+
+// Remove implements peers.Entries.
+func (s *Peers) Remove(ctx context.Context, id int64, act audit.Act) error {
+	return acting(ctx, s.pool, act, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `DELETE FROM peer WHERE id = @id`, pgx.NamedArgs{"id": id})
+		if err == nil && tag.RowsAffected() == 0 {
+			return peers.NoSuchPeer()
+		}
+		return found(err, nil, "remove a peer")
+	})
+}
