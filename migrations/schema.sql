@@ -141,6 +141,31 @@ CREATE TABLE directory_tour (
     CONSTRAINT directory_tour_pk PRIMARY KEY (one)
 );
 
+CREATE TABLE feed (
+    stream smallint NOT NULL,
+    aid text COLLATE "C" NOT NULL,
+    fed_seq bigint NOT NULL,
+    withdrawn text DEFAULT ''::text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    size integer NOT NULL,
+    CONSTRAINT feed_order_uq UNIQUE (stream, fed_seq),
+    CONSTRAINT feed_pk PRIMARY KEY (stream, aid),
+    CONSTRAINT feed_stream_ck CHECK ((stream = ANY (ARRAY[1, 2])))
+);
+
+CREATE TABLE feed_dirty (
+    id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    aid text COLLATE "C" NOT NULL,
+    CONSTRAINT feed_dirty_pk PRIMARY KEY (id)
+);
+
+CREATE TABLE feed_head (
+    one boolean DEFAULT true NOT NULL,
+    seq bigint NOT NULL,
+    CONSTRAINT feed_head_one_ck CHECK (one),
+    CONSTRAINT feed_head_pk PRIMARY KEY (one)
+);
+
 CREATE TABLE hub_absence (
     began_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone NOT NULL,

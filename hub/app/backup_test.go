@@ -419,7 +419,7 @@ func TestBackupPastAPooler(t *testing.T) {
 // restored all the same, and nobody migrates it on the side.
 func TestBackupOfAnOlderSchema(t *testing.T) {
 	s := newStocked(t, false)
-	execute(t, s.url, `DROP TABLE backup; DELETE FROM goose_db_version WHERE version_id >= 50; DELETE FROM schema_compat WHERE version >= 50`)
+	execute(t, s.url, `DROP TABLE backup, feed, feed_head, feed_dirty; DELETE FROM goose_db_version WHERE version_id >= 50; DELETE FROM schema_compat WHERE version >= 50`)
 	cfg := Defaults()
 	cfg.DatabaseURL = s.url
 	if _, err := NewOperator(t.Context(), cfg, quiet); !errs.Is(err, "schema_pending") {

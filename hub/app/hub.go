@@ -13,6 +13,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/budget"
 	"github.com/anet-hub/anet/hub/internal/certs"
 	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/feed"
 	"github.com/anet-hub/anet/hub/internal/httpapi"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
 	"github.com/anet-hub/anet/hub/internal/liveness"
@@ -119,6 +120,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 	}
 	sweeper := liveness.NewSweeper(b.agents, b.presence, b.counts, clock, log)
 	h.loops = []func(context.Context) error{key.Run, schema.Run, b.peers.Run, b.prover.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run, listening(h.board, bus), rules.Run, backups.Run}
+	h.loops = append(h.loops, feed.NewNumberer(postgres.NewFeed(b.pool), b.agents.Marked(), clock, log).Run)
 	if h.keeper != nil {
 		h.loops = append(h.loops, h.keeper.Run)
 	}

@@ -13,6 +13,9 @@ const (
 	Public    Visibility = "public"
 )
 
+// ToPeers reports whether hubs that are peers of this one may learn of the agent.
+func (v Visibility) ToPeers() bool { return v == Federated || v == Public }
+
 // ParseVisibility reads the value of a request.
 func ParseVisibility(s string) (Visibility, error) {
 	switch v := Visibility(s); v {

@@ -52,7 +52,7 @@ func param(q url.Values, name string) *string {
 
 func (d *Directory) toCards(r *http.Request, page directory.CardPage, limit int) wire.Cards {
 	out := wire.Cards{Agents: make([]wire.CardEntry, 0, len(page.Rows)), Limit: limit, NextCursor: page.Next}
-	home := d.homeHub(r)
+	home := d.api.homeHub(r)
 	for _, row := range page.Rows {
 		e := wire.CardEntry{
 			AID: row.AID, Card: row.Card, CardVerification: "ok", VerifiedAt: row.VerifiedAt.UTC(), HomeHub: home,
@@ -64,19 +64,6 @@ func (d *Directory) toCards(r *http.Request, page directory.CardPage, limit int)
 		out.Agents = append(out.Agents, e)
 	}
 	return out
-}
-
-// homeHub is this hub's address: the configured one, else the one it was asked
-// under.
-func (d *Directory) homeHub(r *http.Request) string {
-	if d.api.PublicURL != "" {
-		return d.api.PublicURL
-	}
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host
 }
 
 func (d *Directory) networkCard(w http.ResponseWriter, r *http.Request, aid string) error {

@@ -112,7 +112,7 @@ func harden(h http.Header) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
-func (p *Pages) site(r *http.Request) web.Site { return web.Site{URL: p.Directory.homeHub(r)} }
+func (p *Pages) site(r *http.Request) web.Site { return web.Site{URL: p.Directory.api.homeHub(r)} }
 
 func nowhere(*http.Request, *taking) (web.Page, error) { return nil, errNoRoute() }
 

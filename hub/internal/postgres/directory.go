@@ -18,6 +18,7 @@ import (
 type Directory struct {
 	pool   *pgxpool.Pool
 	proofs proofs
+	marks  marks
 }
 
 // proofs uses up signed requests (see Replay).
@@ -30,8 +31,11 @@ type proofs interface {
 
 // NewDirectory makes the store.
 func NewDirectory(pool *pgxpool.Pool, proofs proofs) *Directory {
-	return &Directory{pool: pool, proofs: proofs}
+	return &Directory{pool: pool, proofs: proofs, marks: newMarks()}
 }
+
+// Marked tells that something changed here that peers are to be told.
+func (s *Directory) Marked() <-chan struct{} { return s.marks }
 
 // Remember implements directory.Store.
 func (s *Directory) Remember(ctx context.Context, p replay.Proof) error {

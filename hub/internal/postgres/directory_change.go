@@ -27,6 +27,9 @@ func changes(rec directory.Record, ch directory.Change, now time.Time) (*pgx.Bat
 	queueListed(&b, rec.Agent != nil && rec.Agent.InLists(), ch.Agent.InLists())
 	queueCard(&b, ch.Agent.AID, len(rec.Card) > 0, ch.Card)
 	queueParts(&b, ch)
+	if retold(rec, ch) {
+		queueMark(&b, ch.Agent.AID)
+	}
 	switch {
 	case rec.Agent == nil:
 		b.Queue(`INSERT INTO agent_seen (aid) VALUES (@aid)`, pgx.NamedArgs{"aid": ch.Agent.AID})

@@ -27,7 +27,7 @@ func large(n int, at time.Time) (stock []Stock) {
 			a.Tags = append(a.Tags, fmt.Sprintf("c%d.%s", c, pad))
 		}
 		a.Tags = append(a.Tags, "every", fmt.Sprintf("half.%d", i%2))
-		stock = append(stock, Stock{a, at})
+		stock = append(stock, Stock{Agent: a, LastSeen: at})
 	}
 	return stock
 }

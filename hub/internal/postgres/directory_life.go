@@ -124,6 +124,9 @@ func queueLists(b *pgx.Batch, a directory.Agent, shown, listed bool) error {
 	b.Queue(`UPDATE agent SET shown = @shown, listed = @listed, view = @view WHERE aid = @aid`,
 		pgx.NamedArgs{"aid": a.AID, "shown": a.Shown(), "listed": a.InLists(), "view": view})
 	queueListed(b, listed, a.InLists())
+	if shown != a.Shown() && a.Visibility.ToPeers() {
+		queueMark(b, a.AID)
+	}
 	switch {
 	case shown && !a.Shown():
 		b.Queue(`DELETE FROM agent_cap WHERE aid = @aid`, pgx.NamedArgs{"aid": a.AID})

@@ -14,10 +14,22 @@ import (
 	"github.com/anet-hub/anet/shared/capability"
 )
 
-// Stock is an agent for Load, with its last sign of life.
+// Stock is an agent for Load, with its last sign of life, and with what it signed
+// where somebody could sign for it.
 type Stock struct {
 	directory.Agent
 	LastSeen time.Time
+	KEL      []byte
+	Signed   *directory.AdmittedCard
+	Keyset   []byte
+}
+
+// kel is its key history: there has to be one.
+func (s Stock) kel() []byte {
+	if s.KEL == nil {
+		return []byte{0x80}
+	}
+	return s.KEL
 }
 
 // loadedTables are the tables Load fills, each with the rows of one agent.
@@ -26,14 +38,49 @@ var loadedTables = []struct {
 	columns []string
 	rows    func(Stock) ([][]any, error)
 }{
-	{"member", []string{"aid", "kel", "first_seen_at", "rating_sum", "rating_count"}, func(s Stock) ([][]any, error) {
-		return [][]any{{s.AID, []byte{0x80}, s.RegisteredAt, s.Rating.Sum, s.Rating.Count}}, nil
+	{"member", []string{"aid", "kel", "first_seen_at", "rating_sum", "rating_count", "card_seq", "card_hash"}, func(s Stock) ([][]any, error) {
+		row := []any{s.AID, s.kel(), s.RegisteredAt, s.Rating.Sum, s.Rating.Count, nil, nil}
+		if c := s.Signed; c != nil {
+			row[5], row[6] = c.Mark.Seq, c.Mark.Hash[:]
+		}
+		return [][]any{row}, nil
 	}},
 	{"agent", loadedColumns, agentRow},
 	{"agent_cap", []string{"aid", "cap", "skill", "rank_rating", "rank_reviews", "registered_at"}, capRows},
 	{"agent_seen", []string{"aid", "last_seen"}, func(s Stock) ([][]any, error) {
 		return [][]any{{s.AID, s.LastSeen}}, nil
 	}},
+	{"agent_card", []string{"aid", "card", "verified_at", "tags", "search"}, func(s Stock) ([][]any, error) {
+		return only(s.Signed != nil, func() []any {
+			return []any{s.AID, s.Signed.Raw, s.Signed.VerifiedAt, list(s.Signed.Tags), s.Signed.Search}
+		}), nil
+	}},
+	{"agent_card_tag", []string{"tag", "aid"}, func(s Stock) (rows [][]any, _ error) {
+		for _, tag := range s.tags() {
+			rows = append(rows, []any{tag, s.AID})
+		}
+		return rows, nil
+	}},
+	{"agent_keyset", []string{"aid", "keyset"}, func(s Stock) ([][]any, error) {
+		return only(s.Keyset != nil, func() []any { return []any{s.AID, s.Keyset} }), nil
+	}},
+	{"feed_dirty", []string{"aid"}, func(s Stock) ([][]any, error) {
+		return only(s.Visibility.ToPeers(), func() []any { return []any{s.AID} }), nil
+	}},
+}
+
+func only(is bool, row func() []any) [][]any {
+	if !is {
+		return nil
+	}
+	return [][]any{row()}
+}
+
+func (s Stock) tags() []string {
+	if s.Signed == nil {
+		return nil
+	}
+	return s.Signed.Tags
 }
 
 var loadedColumns = []string{"aid", "name", "tags", "card_name", "skills", "summary", "readme", "pricing", "visibility",
@@ -56,8 +103,8 @@ func capRows(s Stock) (rows [][]any, err error) {
 	return rows, nil
 }
 
-// Load fills an empty directory in bulk with rows as registrations leave them;
-// nobody could sign for these agents. Indexes that are no primary keys are made
+// Load fills an empty directory in bulk with rows as registrations leave them.
+// Indexes that are no primary keys are made
 // after the rows, by their own definitions. agents is walked once for each table.
 func (s *Directory) Load(ctx context.Context, agents iter.Seq[Stock]) error {
 	indexes, err := s.dropIndexes(ctx)
@@ -116,7 +163,7 @@ func (s *Directory) dropIndexes(ctx context.Context) (definitions []string, err 
 
 // finishLoad leaves the tables as autovacuum would.
 func (s *Directory) finishLoad(ctx context.Context, indexes []string) error {
-	return s.execAll(ctx, append(indexes, `VACUUM (ANALYZE) member, agent, agent_cap, agent_seen`, `CHECKPOINT`))
+	return s.execAll(ctx, append(indexes, `VACUUM (ANALYZE) member, agent, agent_cap, agent_seen, agent_card, agent_card_tag, agent_keyset`, `CHECKPOINT`))
 }
 
 func (s *Directory) execAll(ctx context.Context, statements []string) error {

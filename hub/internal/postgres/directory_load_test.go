@@ -32,9 +32,9 @@ func TestLoad(t *testing.T) {
 	before := indexes(t, pool)
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	stock := []Stock{
-		{directory.Agent{AID: "b1", Name: "one", Tags: []string{"x.a", "x.b"}, Visibility: directory.HubLocal, RegisteredAt: at}, at.Add(time.Hour)},
-		{directory.Agent{AID: "b2", Name: "two", Tags: []string{"x.a"}, Visibility: directory.HubLocal, RegisteredAt: at,
-			Rating: directory.Rating{Sum: 9, Count: 2}, Card: directory.CardFacts{Name: "zwei", Skills: []string{"x.c"}}}, at},
+		{Agent: directory.Agent{AID: "b1", Name: "one", Tags: []string{"x.a", "x.b"}, Visibility: directory.HubLocal, RegisteredAt: at}, LastSeen: at.Add(time.Hour)},
+		{Agent: directory.Agent{AID: "b2", Name: "two", Tags: []string{"x.a"}, Visibility: directory.HubLocal, RegisteredAt: at,
+			Rating: directory.Rating{Sum: 9, Count: 2}, Card: directory.CardFacts{Name: "zwei", Skills: []string{"x.c"}}}, LastSeen: at},
 	}
 	store := NewDirectory(pool, nil)
 	if err := store.Load(t.Context(), slices.Values(stock)); err != nil {

@@ -202,7 +202,7 @@ func (c question) ask(t *testing.T, conn *pgxpool.Conn) {
 	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
 		used := false
 		explain(t, conn, mode, c.sql, c.args).walk(func(p plan) {
-			if p.Type == "Seq Scan" || p.Type == "Bitmap Heap Scan" {
+			if (p.Type == "Seq Scan" || p.Type == "Bitmap Heap Scan") && p.Relation != "feed_head" { // which is one row
 				t.Errorf("%s (%s): %s of %s", c.why, mode, p.Type, p.Relation)
 			}
 			if touched := (p.Rows + p.Removed) * p.Loops; p.Index != "" && touched > c.most {

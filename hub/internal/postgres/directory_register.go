@@ -63,6 +63,9 @@ func (s *Directory) Register(ctx context.Context, p replay.Proof, e directory.En
 		if err != nil {
 			return nil, err
 		}
+		if retold(rec, ch) {
+			s.marks.tell()
+		}
 		return changes(rec, ch, e.At)
 	})
 	return found(err, nil, "register")

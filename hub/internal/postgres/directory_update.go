@@ -38,6 +38,10 @@ func (s *Directory) Update(ctx context.Context, p replay.Proof, change func(*dir
 		var b pgx.Batch
 		b.Queue(upsertAgentSQL, args)
 		queueListed(&b, before.InLists(), after.InLists())
+		if before.Visibility.ToPeers() != after.Visibility.ToPeers() {
+			queueMark(&b, p.AID)
+			s.marks.tell()
+		}
 		return found(tx.SendBatch(ctx, &b).Close(), nil, "update a registration")
 	})
 }
@@ -47,11 +51,12 @@ const forgetBodySQL = `UPDATE agent SET body_hash = NULL, body_until = NULL, ans
 // PutKeys implements directory.Store.
 func (s *Directory) PutKeys(ctx context.Context, p replay.Proof, decide func(kel, stored []byte) ([]byte, error)) error {
 	return s.proofs.Once(ctx, p, func(tx pgx.Tx) error {
-		if _, err := lockAgent(ctx, tx, p.AID); err != nil {
+		a, err := lockAgent(ctx, tx, p.AID)
+		if err != nil {
 			return err
 		}
 		var kel, stored []byte
-		err := tx.QueryRow(ctx, `
+		err = tx.QueryRow(ctx, `
 			SELECT kel, (SELECT keyset FROM agent_keyset k WHERE k.aid = m.aid)
 			FROM member m WHERE aid = @aid`, pgx.NamedArgs{"aid": p.AID}).Scan(&kel, &stored)
 		if err != nil {
@@ -64,6 +69,10 @@ func (s *Directory) PutKeys(ctx context.Context, p replay.Proof, decide func(kel
 		var b pgx.Batch
 		b.Queue(putKeysetSQL, pgx.NamedArgs{"aid": p.AID, "keyset": keyset})
 		b.Queue(forgetBodySQL, pgx.NamedArgs{"aid": p.AID})
+		if a.Visibility.ToPeers() {
+			queueMark(&b, p.AID)
+			s.marks.tell()
+		}
 		return found(tx.SendBatch(ctx, &b).Close(), nil, "write a key set")
 	})
 }
@@ -92,6 +101,7 @@ func (s *Directory) Deregister(ctx context.Context, p replay.Proof) (undelivered
 		if err != nil {
 			return err
 		}
+		s.marks.tell()
 		undelivered, err = remove(ctx, tx, a)
 		return err
 	})
@@ -123,4 +133,7 @@ func queueRemoval(b *pgx.Batch, a directory.Agent) {
 		b.Queue(sql, args)
 	}
 	queueListed(b, a.InLists(), false)
+	if a.Visibility.ToPeers() {
+		queueMark(b, a.AID)
+	}
 }

@@ -96,6 +96,12 @@ var loose = []struct{ says, query string }{
 	{"reviews that are miscounted", `
 		SELECT 'in all' FROM review_total, (SELECT count(*) AS n, coalesce(sum(rating), 0) AS ratings, coalesce(max(seq), 0) AS top FROM review) r
 		WHERE (reviews, rating_sum) <> (n, ratings) OR seq < top`},
+	{"entries for peers that differ from their agents", `
+		SELECT coalesce(f.aid, t.aid) FROM (SELECT stream, aid FROM feed WHERE withdrawn = '') f FULL JOIN (
+			SELECT 1::smallint AS stream, aid FROM agent a JOIN agent_adp_card USING (aid) WHERE ` + tellable + ` UNION ALL
+			SELECT 2::smallint, aid FROM agent a JOIN agent_card USING (aid) WHERE ` + tellable + `) t ON (f.stream, f.aid) = (t.stream, t.aid)
+		WHERE (f.aid IS NULL OR t.aid IS NULL) AND NOT EXISTS (SELECT FROM feed_dirty d WHERE d.aid IN (f.aid, t.aid))`},
+	{"entries for peers with numbers to come", `SELECT aid FROM feed, feed_head WHERE fed_seq > seq`},
 	{"mail in no mailbox", `SELECT DISTINCT to_aid FROM message m WHERE NOT EXISTS (SELECT FROM mailbox b WHERE b.aid = m.to_aid)`},
 }
 

@@ -15,6 +15,7 @@ const (
 	lockExpiry
 	lockTour
 	lockBlocks
+	lockFeed
 )
 
 // exclusively runs f in a transaction unless another process is at the same

@@ -103,8 +103,9 @@ func BeforeRestore(t Target) string {
 const idRoom = 24 * time.Hour
 
 // AfterRestore are the statements that make a hub of what the archive held: mail
-// that was left out is not counted, no id is given out a second time (not even one
-// given after the backup), and no request that was signed before now is taken.
+// that was left out is not counted, no id and no number of a stream is given out a
+// second time (not even one given after the backup), and no request that was signed
+// before now is taken.
 func AfterRestore(mail bool, now time.Time) string {
 	counts := `count = 0, bytes = 0`
 	if mail {
@@ -113,8 +114,26 @@ func AfterRestore(mail bool, now time.Time) string {
 	return fmt.Sprintf(`
 SELECT set_config('search_path', quote_ident(n.nspname), true)
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = 'hub_identity';
-UPDATE mailbox SET last_id = greatest(last_id, %d), %s;
+UPDATE mailbox SET last_id = greatest(last_id, %[1]d), %[2]s;
+%[4]s
 DELETE FROM replay_epoch;
-INSERT INTO replay_epoch (accept_from) VALUES ('%s');
-`, now.Add(idRoom).UnixMicro(), counts, now.Add(replay.Clocks).UTC().Format(time.RFC3339Nano))
+INSERT INTO replay_epoch (accept_from) VALUES ('%[3]s');
+`, now.Add(idRoom).UnixMicro(), counts, now.Add(replay.Clocks).UTC().Format(time.RFC3339Nano), liftFeed(now.Add(idRoom).UnixMicro()))
+}
+
+// liftFeed has every entry told anew under a number that no peer has read as far
+// as: what was told after the backup was forgotten with it. An archive may be older
+// than the streams.
+func liftFeed(from int64) string {
+	return fmt.Sprintf(`
+DO $feed$ BEGIN
+	IF to_regclass('review_total') IS NULL THEN RETURN; END IF;
+	UPDATE review_total SET seq = greatest(seq, %[1]d);
+	IF to_regclass('feed') IS NULL THEN RETURN; END IF;
+	UPDATE feed_head SET seq = greatest(seq, %[1]d);
+	UPDATE feed SET fed_seq = h.seq + k.i
+	FROM feed_head h, (SELECT stream, aid, row_number() OVER (ORDER BY fed_seq, stream) AS i FROM feed) AS k
+	WHERE (feed.stream, feed.aid) = (k.stream, k.aid);
+	UPDATE feed_head SET seq = seq + (SELECT count(*) FROM feed);
+END $feed$;`, from)
 }
