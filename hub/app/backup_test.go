@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -415,11 +416,33 @@ func TestBackupPastAPooler(t *testing.T) {
 	}
 }
 
+// madeSince are the tables that a migration and those after it made.
+func madeSince(t *testing.T, first string) (tables []string) {
+	t.Helper()
+	files, err := filepath.Glob("../../migrations/[0-9]*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if filepath.Base(file) < first {
+			continue
+		}
+		sql, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, made := range regexp.MustCompile(`(?m)^CREATE (?:UNLOGGED )?TABLE (\w+)`).FindAllStringSubmatch(string(sql), -1) {
+			tables = append(tables, made[1])
+		}
+	}
+	return tables
+}
+
 // A schema from before there was a place for backups is backed up, proven and
 // restored all the same, and nobody migrates it on the side.
 func TestBackupOfAnOlderSchema(t *testing.T) {
 	s := newStocked(t, false)
-	execute(t, s.url, `DROP TABLE backup, feed, feed_head, feed_dirty; DELETE FROM goose_db_version WHERE version_id >= 50; DELETE FROM schema_compat WHERE version >= 50`)
+	execute(t, s.url, `DROP TABLE `+strings.Join(madeSince(t, "0050"), ", ")+` CASCADE; DELETE FROM goose_db_version WHERE version_id >= 50; DELETE FROM schema_compat WHERE version >= 50`)
 	cfg := Defaults()
 	cfg.DatabaseURL = s.url
 	if _, err := NewOperator(t.Context(), cfg, quiet); !errs.Is(err, "schema_pending") {
