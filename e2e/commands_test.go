@@ -40,6 +40,27 @@ func TestHubCommands(t *testing.T) {
 	})
 }
 
+// TestPeerCommands plays the scripts of testdata/peer: an operator and the hubs to
+// federate with: $PEER, and $DOWN, which does not answer.
+func TestPeerCommands(t *testing.T) {
+	stage.Binary(t, "anet-hub")
+	down := stage.HubInside(t)
+	stage.Must(t, down.Stop())
+	play(t, "testdata/peer", func(env *testscript.Env) {
+		hub, peer := stage.HubInside(t, allowLoopback), stage.HubInside(t)
+		env.Setenv("HUB", hub.URL)
+		env.Setenv("HUB_AID", hub.AID)
+		env.Setenv("PEER", peer.URL)
+		env.Setenv("PEER_AID", peer.AID)
+		env.Setenv("DOWN", down.URL)
+		env.Setenv("DOWN_AID", down.AID)
+		env.Setenv("ANET_HUB_PEER_ALLOW_RANGE", "127.0.0.0/8")
+		env.Setenv(app.EnvDatabaseURL, hub.Database)
+	})
+}
+
+func allowLoopback(c *app.Config) { c.PeerRanges = []string{"127.0.0.0/8"} }
+
 // play gives each script a hub of its own.
 func play(t *testing.T, dir string, hub func(*testscript.Env)) {
 	bin := filepath.Dir(stage.Binary(t, "anet"))

@@ -13,6 +13,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
 	"github.com/anet-hub/anet/hub/internal/liveness"
+	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
@@ -25,6 +26,7 @@ type Operator struct {
 	Moderation *postgres.Moderation
 	Audit      *postgres.Audit
 	Backups    *postgres.Backups
+	Peers      *peers.Desk
 
 	cfg  Config
 	log  *slog.Logger
@@ -55,8 +57,11 @@ func AnySchema(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, er
 	if err != nil {
 		return nil, err
 	}
-	op := newOperator(cfg, log, data)
-	if err := op.open(ctx); err != nil {
+	op, err := newOperator(cfg, log, data)
+	if err == nil {
+		err = op.open(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, data.Close(ctx))
 	}
 	return op, nil
@@ -69,16 +74,21 @@ func Glance(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error
 	if err != nil {
 		return nil, err
 	}
-	return newOperator(cfg, log, data), nil
+	return newOperator(cfg, log, data)
 }
 
-func newOperator(cfg Config, log *slog.Logger, data *Database) *Operator {
+func newOperator(cfg Config, log *slog.Logger, data *Database) (*Operator, error) {
 	pool := data.DB.Pool
+	calls, err := cfg.outbound()
+	if err != nil {
+		return nil, err
+	}
 	return &Operator{
 		Invites:    admission.NewDesk(postgres.NewInvites(pool), time.Now),
 		Moderation: postgres.NewModeration(pool), Audit: postgres.NewAudit(pool), Backups: postgres.NewBackups(pool),
-		cfg: cfg, log: log, data: data,
-	}
+		Peers: peers.NewDesk(postgres.NewPeers(pool), calls, time.Now),
+		cfg:   cfg, log: log, data: data,
+	}, nil
 }
 
 func (o *Operator) open(ctx context.Context) (err error) {
@@ -106,6 +116,9 @@ func (o *Operator) Why(ctx context.Context, aid, capID string) (wire.Why, error)
 
 // Close lets go of the database.
 func (o *Operator) Close(ctx context.Context) error { return o.data.Close(ctx) }
+
+// AID is the hub's own.
+func (o *Operator) AID() string { return o.key.Current().AID() }
 
 // IdentityView is what the identity commands print.
 type IdentityView struct {

@@ -64,8 +64,7 @@ func onlys() string {
 }
 
 // agentID makes a command of one agent; its AID is read in any spelling.
-func (p *Program) agentID(act func(use, short string, args cobra.PositionalArgs, do work) *cobra.Command,
-	name, short string, do func(ctx context.Context, j *job, aid string) error) *cobra.Command {
+func (p *Program) agentID(act maker, name, short string, do func(ctx context.Context, j *job, aid string) error) *cobra.Command {
 	c := act(name+" AID", short, cmdline.Exactly("an AID"), func(ctx context.Context, j *job) error {
 		aid, err := moderation.ParseAID(j.args[0])
 		if err != nil {

@@ -33,29 +33,38 @@ type opener = func(context.Context, app.Config, *slog.Logger) (*app.Operator, er
 // work is what an operator command does.
 type work func(ctx context.Context, j *job) error
 
+// addFlags adds flags of the configuration beyond those that find the database.
+type addFlags = func(*app.Config, *pflag.FlagSet)
+
+// maker is looking or acting.
+type maker = func(use, short string, args cobra.PositionalArgs, do work, more ...addFlags) *cobra.Command
+
 // looking makes an operator command that changes nothing.
-func (p *Program) looking(use, short string, args cobra.PositionalArgs, do work) *cobra.Command {
-	c, _ := p.operating(app.NewOperator, use, short, args, do)
+func (p *Program) looking(use, short string, args cobra.PositionalArgs, do work, more ...addFlags) *cobra.Command {
+	c, _ := p.operating(app.NewOperator, use, short, args, do, more...)
 	return c
 }
 
 // acting makes one that changes something. Its store writes down the act, by
 // job.by and for --reason, in the transaction of the change.
-func (p *Program) acting(use, short string, args cobra.PositionalArgs, do work) *cobra.Command {
-	return p.actingOn(app.NewOperator, use, short, args, do)
+func (p *Program) acting(use, short string, args cobra.PositionalArgs, do work, more ...addFlags) *cobra.Command {
+	return p.actingOn(app.NewOperator, use, short, args, do, more...)
 }
 
-func (p *Program) actingOn(open opener, use, short string, args cobra.PositionalArgs, do work) *cobra.Command {
-	c, by := p.operating(open, use, short, args, do)
+func (p *Program) actingOn(open opener, use, short string, args cobra.PositionalArgs, do work, more ...addFlags) *cobra.Command {
+	c, by := p.operating(open, use, short, args, do, more...)
 	c.Flags().StringVar(&by.Why, "reason", "", "why, for the audit log; never a secret")
 	return c
 }
 
 // operating makes a command with the flags that find the database. Only these
 // are variables, too: a --yes that somebody exported would agree to everything.
-func (p *Program) operating(open opener, use, short string, args cobra.PositionalArgs, do work) (*cobra.Command, *audit.By) {
+func (p *Program) operating(open opener, use, short string, args cobra.PositionalArgs, do work, more ...addFlags) (*cobra.Command, *audit.By) {
 	cfg, where, by := operatorDefaults(), pflag.NewFlagSet(use, pflag.ContinueOnError), audit.By{}
 	cfg.DatabaseFlags(where)
+	for _, add := range more {
+		add(&cfg, where)
+	}
 	c := cmdline.Command(use+" [flags]", short, args, func(cmd *cobra.Command, args []string) error {
 		if err := cfg.Complete(where, p.Getenv); err != nil {
 			return cmdline.WrongUse("%w", err)
