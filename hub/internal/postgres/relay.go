@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -62,24 +61,33 @@ func (s *Relay) Enqueue(ctx context.Context, p replay.Proof, m relay.Mail, l rel
 	case err != nil:
 		return relay.Queued{}, fmt.Errorf("enqueue: %w", err)
 	case id == nil:
-		return relay.Queued{}, s.refusal(ctx, m.To)
+		return s.refusal(ctx, m)
 	case seen == nil: // it left while the message was stored
 		seen = &m.At
 	}
 	return relay.Queued{ID: *id, LastSeen: *seen, Alone: *alone}, nil
 }
 
-// refusal says why a mailbox took nothing.
-func (s *Relay) refusal(ctx context.Context, aid string) error {
-	var open bool
-	err := s.pool.QueryRow(ctx, `SELECT is_open FROM mailbox WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(&open)
+// standsSQL says of a recipient whether its mailbox is open, and whether it is this
+// hub's affair: registered here, or blocked. The mailbox of who left is neither.
+const standsSQL = `
+	SELECT EXISTS (SELECT FROM mailbox WHERE aid = @to AND is_open),
+	       EXISTS (SELECT FROM agent WHERE aid = @to) OR EXISTS (SELECT FROM block WHERE aid = @to AND ` + holds + `)`
+
+// refusal says why a mailbox took nothing. Senders are not told who is blocked, and
+// no other hub is asked to deliver around it.
+func (s *Relay) refusal(ctx context.Context, m relay.Mail) (relay.Queued, error) {
+	var open, here bool
+	err := s.pool.QueryRow(ctx, standsSQL, pgx.NamedArgs{"to": m.To, "asked_at": m.At}).Scan(&open, &here)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows), err == nil && !open:
-		return relay.NoSuchRecipient()
 	case err != nil:
-		return fmt.Errorf("look at a mailbox: %w", err)
+		return relay.Queued{}, fmt.Errorf("look at a mailbox: %w", err)
+	case open:
+		return relay.Queued{}, relay.MailboxFull()
+	case here:
+		return relay.Queued{}, relay.NoSuchRecipient()
 	}
-	return relay.MailboxFull()
+	return relay.Queued{NotHere: true}, nil
 }
 
 // lookSQL finds a page by its sizes and brings the first envelopes along. The

@@ -61,8 +61,13 @@ func (m *mailroom) shut(aid string) (undelivered int64) {
 	return undelivered
 }
 
+var errNotHere = errs.New(errs.NotFound, "not_here", "no error of the store: another hub may be asked")
+
 func (m *mailroom) send(to, text string, l relay.Limits) (int64, error) {
 	q, err := m.Enqueue(context.Background(), m.sign("sender"), relay.Mail{To: to, Envelope: []byte(text), At: m.now()}, l)
+	if q.NotHere {
+		err = errNotHere
+	}
 	return q.ID, err
 }
 
@@ -268,14 +273,14 @@ func TestRelayAckOfForeignIdsRemovesNothing(t *testing.T) {
 func TestRelayRecipients(t *testing.T) {
 	m := newMailroom(t, pgtest.New(t), "bob")
 	_, err := m.send("stranger", "x", roomy)
-	wantReason(t, "never registered", err, "unknown_recipient")
+	wantReason(t, "never registered", err, "not_here")
 	first := m.mustSend("bob", "x")
 	m.mustSend("bob", "y")
 	if n := m.shut("bob"); n != 2 {
 		t.Errorf("undelivered = %d, want 2", n)
 	}
 	_, err = m.send("bob", "x", roomy)
-	wantReason(t, "deregistered", err, "unknown_recipient")
+	wantReason(t, "deregistered", err, "not_here")
 	m.open("bob")
 	if next := m.mustSend("bob", "z"); next <= first+1 {
 		t.Errorf("id %d was given out again after %d", next, first+1)
@@ -294,7 +299,7 @@ func TestRelayDepartureAmongSends(t *testing.T) {
 				for range 5 {
 					if _, err := m.send("bob", "x", roomy); err == nil {
 						stored.Add(1)
-					} else if !errs.Is(err, "unknown_recipient") {
+					} else if !errs.Is(err, "not_here") {
 						t.Error(err)
 					}
 				}
@@ -349,8 +354,10 @@ func TestRelayEveryEffectUsesTheProofOnce(t *testing.T) {
 	}
 	m.wantExact("bob", 1)
 	p := m.sign("bob")
-	_, err := m.Enqueue(t.Context(), p, relay.Mail{To: "nobody", Envelope: []byte("x"), At: m.now()}, roomy)
-	wantReason(t, "a refused send", err, "unknown_recipient")
+	q, err := m.Enqueue(t.Context(), p, relay.Mail{To: "nobody", Envelope: []byte("x"), At: m.now()}, roomy)
+	if err != nil || !q.NotHere {
+		t.Errorf("a send to nobody here: %+v, %v", q, err)
+	}
 	wantReason(t, "uses up the proof", m.replay.Remember(t.Context(), p), "replayed")
 }
 

@@ -18,7 +18,7 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer, r *Relay) *metrics {
 	m := &metrics{
 		sends: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "anet_hub_relay_sends_total", Help: "Sends by outcome: queued, or the kind of refusal.",
+			Name: "anet_hub_relay_sends_total", Help: "Sends by outcome: queued, forwarded, or the kind of refusal.",
 		}, []string{"outcome"}),
 		acked: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "anet_hub_relay_acked_total", Help: "Messages acknowledged by their recipients."}),
@@ -45,10 +45,13 @@ func gauge(name, help string, value func() int64) prometheus.Collector {
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 // send counts an outcome. Kinds are few, reasons could grow.
-func (m *metrics) send(err error) {
+func (m *metrics) send(sent Sent, err error) {
 	outcome := "queued"
-	if err != nil {
+	switch {
+	case err != nil:
 		outcome = errs.KindOf(err).String()
+	case sent.Via != "":
+		outcome = "forwarded"
 	}
 	m.sends.WithLabelValues(outcome).Inc()
 }

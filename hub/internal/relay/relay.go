@@ -27,11 +27,13 @@ type Mail struct {
 }
 
 // Queued is what became of it. LastSeen is the recipient's last sign of life;
-// Alone says that nothing else lay in the mailbox when it was stored.
+// Alone says that nothing else lay in the mailbox when it was stored. NotHere says
+// that nothing was stored, because the recipient is not registered here.
 type Queued struct {
 	ID       int64
 	LastSeen time.Time
 	Alone    bool
+	NotHere  bool
 }
 
 // Look says which messages are wanted: the first Limit of those after an id.
@@ -56,9 +58,10 @@ type Totals struct{ Messages, Bytes, Mailboxes int64 }
 // transaction of their effect, and fail as replay says where it was used before.
 type Store interface {
 	// Enqueue stores a message under the next id of its mailbox, unless that
-	// would exceed the quota: NoSuchRecipient, MailboxFull. Once it returns, no
-	// poll can skip the message: ids become visible in their order. These two
-	// refusals use up the proof.
+	// would exceed the quota (MailboxFull), the recipient may get nothing here
+	// (NoSuchRecipient) or is not registered here (NotHere). Once it returns, no
+	// poll can skip the message: ids become visible in their order. These three
+	// use up the proof.
 	Enqueue(ctx context.Context, p replay.Proof, m Mail, l Limits) (Queued, error)
 	// Poll uses up the proof and looks, in one step.
 	Poll(ctx context.Context, p replay.Proof, look Look) ([]Message, error)
@@ -82,7 +85,15 @@ type Seen interface {
 	Seen(aid string, at time.Time)
 }
 
-// Deps is what the relay stands on. All of it is required.
+// Elsewhere are the other hubs that a message may be handed to.
+type Elsewhere interface {
+	// Offer gives the hub that has taken the message, for good. It fails with
+	// NoSuchRecipient where none has the recipient, with MailboxFull, and with other
+	// errors where the same message may be taken later.
+	Offer(ctx context.Context, m Mail) (hub string, err error)
+}
+
+// Deps is what the relay stands on. All of it but Elsewhere is required.
 type Deps struct {
 	Store   Store
 	Board   *wake.Board
@@ -92,6 +103,8 @@ type Deps struct {
 	Now     func() time.Time
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
+
+	Elsewhere Elsewhere // nil for a hub by itself
 }
 
 // Relay is the mail service of one hub process.
@@ -108,13 +121,21 @@ func New(d Deps) *Relay {
 	return r
 }
 
-// NoSuchRecipient is the answer for an AID that is not registered here.
+// NoSuchRecipient is the answer for an AID that no mail can be brought to from here.
 func NoSuchRecipient() error {
-	return errs.New(errs.NotFound, "unknown_recipient", "the recipient is not registered at this hub").In("to_aid")
+	return errs.New(errs.NotFound, "unknown_recipient",
+		"the recipient is not registered at this hub, nor at one that it delivers to").In("to_aid")
 }
 
 // MailboxFull is the answer for a recipient that doesn't collect its mail.
 func MailboxFull() error {
 	return errs.New(errs.Full, "mailbox_full",
 		"the recipient's mailbox is full: try again when it has collected its mail").After(time.Minute)
+}
+
+// PeersFailed is the answer for an agent that is not registered here while hubs
+// that may have it could not be asked.
+func PeersFailed(after time.Duration) error {
+	return errs.New(errs.BadGateway, "peers_failed",
+		"the agent is not registered here, and some of the hubs it may be at could not be asked: try again later").After(after)
 }

@@ -12,21 +12,23 @@ import (
 )
 
 // Sent is an accepted message. Quiet means that its recipient has not been
-// heard of for a while.
+// heard of for a while. Via is the hub that has it, empty where it lies here.
 type Sent struct {
 	ID    int64
 	Quiet bool
+	Via   string
 }
 
 // MaySend refuses a sender without tokens before anything is read or verified.
 // The AID is a mere claim there, so nothing is taken.
 func (r *Relay) MaySend(aid string) error { return r.Senders.Peek(aid) }
 
-// Send puts an envelope into the mailbox of a registered agent. read reads the
-// request, which costs the sender a token whatever stands in it.
+// Send puts an envelope into the mailbox of an agent that is registered here, or
+// hands it to the hub where it is. read reads the request, which costs the sender
+// a token whatever stands in it.
 func (r *Relay) Send(ctx context.Context, p replay.Proof, read func() (to string, env []byte, err error)) (Sent, error) {
 	sent, err := r.send(ctx, p, read)
-	r.metrics.send(err)
+	r.metrics.send(sent, err)
 	return sent, err
 }
 
@@ -39,7 +41,7 @@ func (r *Relay) send(ctx context.Context, p replay.Proof, read func() (to string
 	if m.To, m.Envelope, err = read(); err != nil {
 		return Sent{}, err
 	}
-	if err := r.acceptable(m); err != nil {
+	if err := r.Check(m); err != nil {
 		return Sent{}, err
 	}
 	q, err := r.Store.Enqueue(ctx, p, m, r.Limits)
@@ -50,9 +52,27 @@ func (r *Relay) send(ctx context.Context, p replay.Proof, read func() (to string
 		}
 		return Sent{}, err
 	}
+	if q.NotHere {
+		return r.handOver(ctx, m)
+	}
+	r.Stored(m, q)
+	return Sent{ID: q.ID, Quiet: m.At.Sub(q.LastSeen) >= r.Limits.QuietAfter}, nil
+}
+
+// handOver offers a message to other hubs. It holds nothing of the database: they
+// may take their time.
+func (r *Relay) handOver(ctx context.Context, m Mail) (Sent, error) {
+	if r.Elsewhere == nil {
+		return Sent{}, NoSuchRecipient()
+	}
+	hub, err := r.Elsewhere.Offer(ctx, m)
+	return Sent{Via: hub}, err
+}
+
+// Stored counts a message that was put into a mailbox, and wakes who waits for it.
+func (r *Relay) Stored(m Mail, q Queued) {
 	r.held.add(1, int64(len(m.Envelope)))
 	r.announce(m, q)
-	return Sent{ID: q.ID, Quiet: m.At.Sub(q.LastSeen) >= r.Limits.QuietAfter}, nil
 }
 
 // maxHanded bounds what a poll that waits gets without asking the database: its
@@ -68,8 +88,8 @@ func (r *Relay) announce(m Mail, q Queued) {
 	r.Board.Wake(m.To)
 }
 
-// acceptable checks what can be checked without the database.
-func (r *Relay) acceptable(m Mail) error {
+// Check refuses what can be refused without the database.
+func (r *Relay) Check(m Mail) error {
 	switch size := int64(len(m.Envelope)); {
 	case m.To == "":
 		return errs.New(errs.Invalid, "missing_field", "to_aid is missing").In("to_aid")

@@ -51,7 +51,7 @@ func (m *memory) Enqueue(_ context.Context, p replay.Proof, mail Mail, l Limits)
 	}
 	box, ok := m.boxes[mail.To]
 	if !ok {
-		return Queued{}, NoSuchRecipient()
+		return Queued{NotHere: true}, nil
 	}
 	if int64(len(box)) >= l.Messages {
 		return Queued{}, MailboxFull()
