@@ -107,7 +107,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		}
 		for _, status := range o.Statuses() {
 			if codes, _ := o.Codes(status); status >= 400 && len(codes) == 0 {
-				t.Errorf("%s: %d names no codes (allOf: a Problem, and the enum of its code)", o, status)
+				t.Errorf("%s: %d names no codes (allOf: a Problem, and the enum of its code; between hubs a FedProblem, and that of its error)", o, status)
 			}
 		}
 		for _, at := range bodies(d, o) {

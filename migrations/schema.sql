@@ -166,6 +166,12 @@ CREATE TABLE feed_head (
     CONSTRAINT feed_head_pk PRIMARY KEY (one)
 );
 
+CREATE TABLE forwarded (
+    payload_cid text COLLATE "C" NOT NULL,
+    claimed_at timestamp with time zone NOT NULL,
+    CONSTRAINT forwarded_pk PRIMARY KEY (payload_cid)
+);
+
 CREATE TABLE hub_absence (
     began_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone NOT NULL,
@@ -371,6 +377,8 @@ CREATE INDEX agent_listed ON public.agent USING btree (rank_rating, rank_reviews
 CREATE INDEX audit_at ON public.audit USING btree (at, id);
 
 CREATE INDEX block_hosts ON public.block USING gist (host inet_ops);
+
+CREATE INDEX forwarded_claimed ON public.forwarded USING btree (claimed_at);
 
 CREATE INDEX message_created ON public.message USING btree (created_at);
 

@@ -94,7 +94,8 @@ func (o Operation) Codes(status int) (codes []string, shared bool) {
 }
 
 // CodesOf are the codes of a documented answer: its schema is that of all
-// problems, and a second one that says which codes it can have.
+// problems, and a second one that says which codes it can have. Between hubs it is
+// the labels.
 func CodesOf(response Node) (codes []string) {
 	for _, name := range []string{"content", "application/json", "schema", "allOf"} {
 		response, _ = response.Child(name)
@@ -103,11 +104,13 @@ func CodesOf(response Node) (codes []string) {
 	if len(both) != 2 {
 		return nil
 	}
-	second := Node{Value: both[1]}
-	for _, name := range []string{"properties", "code", "enum"} {
-		second, _ = second.Child(name)
+	said, _ := Node{Value: both[1]}.Child("properties")
+	of, ok := said.Child("code")
+	if !ok {
+		of, _ = said.Child("error")
 	}
-	list, _ := second.Value.([]any)
+	of, _ = of.Child("enum")
+	list, _ := of.Value.([]any)
 	for _, code := range list {
 		codes = append(codes, code.(string))
 	}

@@ -19,6 +19,8 @@ func (c *Config) check() error {
 		return errors.New("--register-rate has to be above 0 and --register-burst at least 1")
 	case !(c.ReviewRate > 0) || c.ReviewBurst < 1:
 		return errors.New("--review-rate has to be above 0 and --review-burst at least 1")
+	case !(c.KeysLookupRate > 0) || c.KeysLookupBurst < 1:
+		return errors.New("--keys-lookup-rate has to be above 0 and --keys-lookup-burst at least 1")
 	case c.MailMessages < 1 || c.MailTTL <= 0:
 		return errors.New("--relay-mailbox-messages has to be at least 1 and --relay-ttl above 0")
 	case c.QuietAfter < time.Second || c.HiddenAfter < c.QuietAfter || c.HiddenAfter > maxAge:

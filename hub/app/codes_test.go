@@ -24,6 +24,10 @@ var answering = []string{
 	"../../shared/capability", "../../shared/evidence",
 }
 
+// betweenHubs are those whose failures reach other hubs, under labels. What they
+// ask others in turn may fail there as well.
+var betweenHubs = []string{"../internal/forward"}
+
 // elsewhere are codes of these packages that no request is answered with.
 var elsewhere = map[string]string{
 	"503 database_too_old":      "at the start",
@@ -39,6 +43,8 @@ var elsewhere = map[string]string{
 	"404 acme_unknown":          "to autocert",
 	"400 https_required":        "at port 80, which has no API",
 	"404 challenge_unknown":     "at port 80, which has no API",
+
+	"429 forward_rate": "to peers, as a label",
 
 	"404 no_hub_here":     "to operators",
 	"404 invite_unknown":  "to operators",
@@ -72,13 +78,19 @@ var spelled = map[string][]string{
 // under the same statuses.
 func TestCodesAreThoseOfTheDocument(t *testing.T) {
 	said, documented := codesOfSource(t), codesOfDocument(t)
+	labels, possible := labelsOf(t, betweenHubs), labelsOf(t, answering)
+	for answer, where := range labels {
+		if possible[answer] = where; !documented[answer] {
+			t.Errorf("%s: the label %q is in no operation of api/openapi.yaml", where, answer)
+		}
+	}
 	for answer, where := range said {
 		if !documented[answer] && elsewhere[answer] == "" {
 			t.Errorf("%s: %q is in no operation of api/openapi.yaml. Add the code to the enum of every answer that can carry it, and its meaning to the schema Code; or, where no request is answered so, to elsewhere in codes_test.go", where, answer)
 		}
 	}
 	for answer := range documented {
-		if said[answer] == "" {
+		if said[answer] == "" && possible[answer] == "" {
 			t.Errorf("api/openapi.yaml documents %q, which nothing in the hub says", answer)
 		}
 	}
@@ -86,26 +98,37 @@ func TestCodesAreThoseOfTheDocument(t *testing.T) {
 
 // Every code has its meaning, and none is left that nothing answers.
 func TestCodesAreExplained(t *testing.T) {
-	n := apitest.Load(t).Root()
-	for _, name := range []string{"components", "schemas", "Code", "oneOf"} {
-		n, _ = n.Child(name)
-	}
-	var explained []string
-	for _, v := range n.Value.([]any) {
-		explained = append(explained, v.(map[string]any)["const"].(string))
-	}
-	if !slices.IsSorted(explained) {
-		t.Error("the schema Code is not in the order of the alphabet")
-	}
-	var used []string
+	used := map[string][]string{}
 	for answer := range codesOfDocument(t) {
 		_, code, _ := strings.Cut(answer, " ")
-		used = append(used, code)
+		schema := "Code"
+		if strings.ToUpper(code) == code {
+			schema = "Label"
+		}
+		used[schema] = append(used[schema], code)
 	}
-	slices.Sort(used)
-	if used = slices.Compact(used); !slices.Equal(used, explained) {
-		t.Errorf("the answers have the codes %v, the schema Code explains %v", used, explained)
+	for schema, codes := range used {
+		explained := explainedIn(t, schema)
+		if !slices.IsSorted(explained) {
+			t.Errorf("the schema %s is not in the order of the alphabet", schema)
+		}
+		slices.Sort(codes)
+		if codes = slices.Compact(codes); !slices.Equal(codes, explained) {
+			t.Errorf("the answers have the codes %v, the schema %s explains %v", codes, schema, explained)
+		}
 	}
+}
+
+func explainedIn(t *testing.T, schema string) (codes []string) {
+	t.Helper()
+	n := apitest.Load(t).Root()
+	for _, name := range []string{"components", "schemas", schema, "oneOf"} {
+		n, _ = n.Child(name)
+	}
+	for _, v := range n.Value.([]any) {
+		codes = append(codes, v.(map[string]any)["const"].(string))
+	}
+	return codes
 }
 
 // codesOfDocument are "404 agent_unknown" and the like, of operations and of
@@ -130,28 +153,33 @@ func codesOfDocument(t *testing.T) map[string]bool {
 func codesOfSource(t *testing.T) map[string]string {
 	all := map[string]string{}
 	for _, code := range limiters(t) {
-		all[fmt.Sprint(wire.StatusOf(errs.TooMany), " ", code)] = "hub.go"
+		all[fmt.Sprint(wire.StatusOf(errs.TooMany), " ", code)] = "hub/app"
 	}
-	for _, dir := range answering {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %d files, %v", dir, len(files), err)
-		}
-		for _, file := range files {
-			if !strings.HasSuffix(file, "_test.go") {
-				readCodes(t, file, all)
-			}
-		}
-	}
+	failures(t, answering, func(where string, kind errs.Kind, code string) {
+		all[fmt.Sprint(wire.StatusOf(kind), " ", code)] = where
+	})
 	return all
 }
 
-func readCodes(t *testing.T, file string, all map[string]string) {
+// labelsOf are the same failures as another hub gets them.
+func labelsOf(t *testing.T, dirs []string) map[string]string {
+	all := map[string]string{}
+	failures(t, dirs, func(where string, kind errs.Kind, code string) {
+		status, label := wire.FedAnswer(errs.New(kind, code, "x"))
+		all[fmt.Sprint(status, " ", label)] = where
+	})
+	return all
+}
+
+// failures finds those that packages make.
+func failures(t *testing.T, dirs []string, see func(where string, kind errs.Kind, code string)) {
 	t.Helper()
-	for where, call := range calls(t, file, "errs.New") {
-		kind := kindNamed(t, types.ExprString(call.Args[0]))
-		for _, code := range spell(t, where, call.Args[1]) {
-			all[fmt.Sprint(wire.StatusOf(kind), " ", code)] = where
+	for _, dir := range dirs {
+		for where, call := range callsIn(t, dir, "errs.New") {
+			kind := kindNamed(t, types.ExprString(call.Args[0]))
+			for _, code := range spell(t, where, call.Args[1]) {
+				see(where, kind, code)
+			}
 		}
 	}
 }
@@ -159,16 +187,31 @@ func readCodes(t *testing.T, file string, all map[string]string) {
 // limiters are the codes of the rates this program counts.
 func limiters(t *testing.T) (codes []string) {
 	t.Helper()
-	for where, call := range calls(t, "hub.go", "admission.NewLimiter") {
+	for where, call := range callsIn(t, ".", "admission.NewLimiter") {
 		codes = append(codes, spell(t, where, call.Args[2])...)
 	}
 	return codes
 }
 
-// calls are those of a function in a file, by where they stand.
-func calls(t *testing.T, file, function string) map[string]*ast.CallExpr {
+// callsIn are those of a function in a package, by where they stand.
+func callsIn(t *testing.T, dir, function string) map[string]*ast.CallExpr {
 	t.Helper()
-	fset, found := token.NewFileSet(), map[string]*ast.CallExpr{}
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d files, %v", dir, len(files), err)
+	}
+	found := map[string]*ast.CallExpr{}
+	for _, file := range files {
+		if !strings.HasSuffix(file, "_test.go") {
+			calls(t, file, function, found)
+		}
+	}
+	return found
+}
+
+func calls(t *testing.T, file, function string, found map[string]*ast.CallExpr) {
+	t.Helper()
+	fset := token.NewFileSet()
 	parsed, err := parser.ParseFile(fset, file, nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +222,6 @@ func calls(t *testing.T, file, function string) map[string]*ast.CallExpr {
 		}
 		return true
 	})
-	return found
 }
 
 // spell reads a code that stands there, or looks up one that is put together.

@@ -65,6 +65,9 @@ type Config struct {
 	ReviewRate  float64 // reviews per minute and address
 	ReviewBurst int
 
+	KeysLookupRate  float64 // look-ups of keys that peers are asked for, per minute and address
+	KeysLookupBurst int
+
 	Memory         Bytes // bodies and answers in flight
 	TrustedProxies []string
 	ProxyHeader    string
@@ -90,7 +93,7 @@ func Defaults() Config {
 		Envelope:      wire.MaxEnvelopeBytes, SendRate: 20, SendBurst: 200,
 		MailMessages: 5000, MailBytes: 1 << 30, MailTotal: 64 << 30, MailTTL: wire.MailLifetime, PollBudget: 48 << 20,
 		QuietAfter: directory.UsualAges.Quiet, HiddenAfter: directory.UsualAges.Hidden,
-		RegisterRate: 10, RegisterBurst: 20, ReviewRate: 60, ReviewBurst: 60,
+		RegisterRate: 10, RegisterBurst: 20, ReviewRate: 60, ReviewBurst: 60, KeysLookupRate: 60, KeysLookupBurst: 30,
 		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"}, ProxyHeader: "X-Real-IP",
 		LogLevel: "info", LogFormat: "json",
 	}
@@ -149,6 +152,8 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.InviteRequired, "invite-required", false, "take in by invite only (see anet-hub invite); who is in needs none")
 	fs.Float64Var(&c.ReviewRate, "review-rate", c.ReviewRate, "reviews a minute from one address")
 	fs.IntVar(&c.ReviewBurst, "review-burst", c.ReviewBurst, "reviews at once from one address")
+	fs.Float64Var(&c.KeysLookupRate, "keys-lookup-rate", c.KeysLookupRate, "look-ups of keys a minute from one address that peers are asked for")
+	fs.IntVar(&c.KeysLookupBurst, "keys-lookup-burst", c.KeysLookupBurst, "such look-ups at once from one address")
 	fs.Var(&c.Memory, "memory-budget", "bytes of request bodies and answers in flight")
 	fs.StringSliceVar(&c.TrustedProxies, "trusted-proxy", c.TrustedProxies, "address ranges of proxies, whose word on a client's address is taken (repeatable)")
 	fs.StringVar(&c.ProxyHeader, "proxy-header", c.ProxyHeader, "the header they say it in: X-Real-IP, X-Forwarded-For or Forwarded; no other is looked at")

@@ -91,6 +91,7 @@ func TestAnswersAreThoseOfTheDocument(t *testing.T) {
 	t.Run("rates", v.in(hurry))
 	t.Run("a small hub", v.in(crowd))
 	t.Run("a hub by invite", v.in(invited))
+	t.Run("between hubs", v.in(between))
 	for _, o := range v.doc.Operations() {
 		v.complete(o)
 	}
@@ -116,6 +117,8 @@ var unseen = map[string]string{
 	"database_unavailable":     "httpapi.TestRareRefusalsAreDocumented",
 	"internal":                 "httpapi.TestRareRefusalsAreDocumented",
 	"body_incomplete":          "httpapi.TestRareRefusalsOfBodiesAreDocumented",
+	"BUSY":                     "httpapi.TestFederationIsBusy",
+	"INTERNAL":                 "httpapi.TestFederationFails",
 	"review_conflict":          "postgres.TestOneReviewOfAnInteraction",
 	"replay_memory_full":       "replay.TestAdmit",
 	"replay_memory_busy":       "replay.TestAdmit",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/anet-hub/anet/hub/internal/forward"
 	"github.com/anet-hub/anet/hub/internal/outbound"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
@@ -20,6 +21,7 @@ func (b *base) federate(ctx context.Context) (err error) {
 	b.prover = peers.NewProver(peers.ProverDeps{
 		Store: store, Hubs: b.outbound, Table: b.peers, Circuits: b.circuits, Now: clock, Log: b.log,
 	})
+	b.forwards = forward.NewMetrics(b.reg)
 	return b.peers.Refresh(ctx)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/certs"
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/feed"
+	"github.com/anet-hub/anet/hub/internal/forward"
 	"github.com/anet-hub/anet/hub/internal/httpapi"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
 	"github.com/anet-hub/anet/hub/internal/liveness"
@@ -80,6 +81,7 @@ type base struct {
 	circuits  *peers.Circuits
 	prover    *peers.Prover
 	outbound  *outbound.Client
+	forwards  *forward.Metrics
 }
 
 func newBase(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.Registry, pool *pgxpool.Pool) (*base, error) {
@@ -111,15 +113,19 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 	if h.public, err = url.Parse(cfg.PublicURL); err != nil {
 		return nil, err
 	}
-	rules := b.newRelay(mail, h.board)
+	rules := b.newRelay(mail, h.board, b.newOrigin(key))
+	between := b.newFederation(key, rules)
 	schema, backups := postgres.NewSchema(b.pool, log), postgres.NewBackups(b.pool)
 	measured{b.pool, b.memory, b.proofs, h.keeper, clock}.register(reg)
 	registerBackupAges(reg, backups, clock)
-	if h.api, err = b.newAPI(key, schema, rules); err != nil {
+	if h.api, err = b.newAPI(key, schema, rules, between); err != nil {
 		return nil, err
 	}
 	sweeper := liveness.NewSweeper(b.agents, b.presence, b.counts, clock, log)
-	h.loops = []func(context.Context) error{key.Run, schema.Run, b.peers.Run, b.prover.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run, listening(h.board, bus), rules.Run, backups.Run}
+	h.loops = []func(context.Context) error{
+		key.Run, schema.Run, b.peers.Run, b.prover.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run,
+		listening(h.board, bus), rules.Run, between.Receiver.Run, backups.Run,
+	}
 	h.loops = append(h.loops, feed.NewNumberer(postgres.NewFeed(b.pool), b.agents.Marked(), clock, log).Run)
 	if h.keeper != nil {
 		h.loops = append(h.loops, h.keeper.Run)
@@ -127,15 +133,15 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 	return h, nil
 }
 
-func (b *base) newRelay(mail *postgres.Relay, board *wake.Board) *relay.Relay {
+func (b *base) newRelay(mail *postgres.Relay, board *wake.Board, elsewhere relay.Elsewhere) *relay.Relay {
 	return relay.New(relay.Deps{
 		Store: mail, Board: board, Seen: b.life, Now: clock, Log: b.log, Metrics: b.reg,
 		Senders: admission.NewLimiter(b.cfg.SendRate*60, b.cfg.SendBurst, "send_rate", clock),
-		Limits:  b.cfg.mailLimits(),
+		Limits:  b.cfg.mailLimits(), Elsewhere: elsewhere,
 	})
 }
 
-func (b *base) newDirectory() *httpapi.Directory {
+func (b *base) newDirectory(elsewhere *forward.Finder) *httpapi.Directory {
 	cfg := b.cfg
 	return &httpapi.Directory{
 		Rules:     directory.New(b.agents, b.life, admission.Door{InviteOnly: cfg.InviteRequired}, b.histories.Replay, clock),
@@ -144,15 +150,16 @@ func (b *base) newDirectory() *httpapi.Directory {
 		Reviews:   reviews.New(postgres.NewReviews(b.pool), b.agents, b.histories.Replay, clock),
 		Reviewers: admission.NewLimiter(cfg.ReviewRate, cfg.ReviewBurst, "review_rate", clock),
 		P2PPeers:  cfg.P2PPeers,
+		Elsewhere: elsewhere,
 	}
 }
 
-func (b *base) newAPI(key *hubkey.Keeper, schema *postgres.Schema, rules *relay.Relay) (*httpapi.API, error) {
+func (b *base) newAPI(key *hubkey.Keeper, schema *postgres.Schema, rules *relay.Relay, between *httpapi.Federation) (*httpapi.API, error) {
 	proxies, err := b.cfg.proxies()
 	if err != nil {
 		return nil, err
 	}
-	listed := b.newDirectory()
+	listed := b.newDirectory(b.newFinder(key))
 	return httpapi.New(httpapi.Deps{
 		Signers: b.agents, Key: key, Replays: b.histories, Budget: b.memory,
 		Checks: []httpapi.Check{
@@ -163,7 +170,7 @@ func (b *base) newAPI(key *hubkey.Keeper, schema *postgres.Schema, rules *relay.
 		Down: postgres.Down, Remembers: b.remembers,
 		Proxies: proxies, PublicURL: b.cfg.PublicURL, Version: version.String(),
 		Log: b.log, Metrics: b.reg, Gather: b.reg, Now: clock,
-	}, listed, &httpapi.Mail{Relay: rules}, &httpapi.Pages{Directory: listed}), nil
+	}, listed, &httpapi.Mail{Relay: rules}, between, &httpapi.Pages{Directory: listed}), nil
 }
 
 // listening runs the board and hangs up its connection afterwards.

@@ -148,7 +148,9 @@ func (v *visitor) do(r *http.Request) reply {
 	}
 	a := reply{status: resp.StatusCode, header: resp.Header}
 	_ = json.Unmarshal(raw, &a.body) // what is no object is no failure either
-	a.code, _ = a.body["code"].(string)
+	if a.code, _ = a.body["code"].(string); a.code == "" && a.body["detail"] != nil {
+		a.code, _ = a.body["error"].(string) // between hubs
+	}
 	v.check(r, body, a, raw)
 	return a
 }

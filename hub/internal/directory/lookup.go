@@ -75,6 +75,11 @@ func (d *Directory) Keys(ctx context.Context, aid string) (keyset, kel []byte, e
 	return d.store.Keys(ctx, aid)
 }
 
+// KeysUnknown is the answer where nobody knows the keys of an agent.
+func KeysUnknown() error {
+	return errs.New(errs.NotFound, "keys_unknown", "no encryption keys of this AID are known here")
+}
+
 // NetworkCard is the admitted network card as it was submitted.
 func (d *Directory) NetworkCard(ctx context.Context, aid string) ([]byte, error) {
 	if err := CheckAID(aid); err != nil {

@@ -33,10 +33,10 @@ func decodeAround(body []byte, name string, v any, member *wire.RawJSON) error {
 	return nil
 }
 
-// findMember finds the value of an object's first member of that name. Whatever
-// is malformed is left to decode.
+// findMember finds the value of an object's first member of that name, where it
+// lies. Whatever is malformed is left to decode.
 func findMember(body []byte, name string) (begin, end int, ok bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
 		return 0, 0, false
 	}

@@ -17,12 +17,17 @@ const (
 // readBody reads a whole body under the route's cap. release gives back what it
 // took from the process's budget.
 func (a *API) readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
+	return readBody(a.Budget, w, r, limit)
+}
+
+// readBody takes the room from some budget.
+func readBody(b Budget, w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
 	if r.ContentLength > limit {
 		return nil, nil, errTooLarge(limit)
 	}
 	in := incoming{
 		src: http.MaxBytesReader(w, r.Body, limit), conn: http.NewResponseController(w), began: time.Now(),
-		most: r.ContentLength, budget: a.Budget, release: func() {},
+		most: r.ContentLength, budget: b, release: func() {},
 	}
 	if in.most < 0 {
 		in.most = limit

@@ -6,6 +6,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/anet-hub/anet/shared/card"
+	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -36,6 +37,9 @@ func (d *Directory) putKeys(w http.ResponseWriter, r *http.Request, c *Caller) e
 
 func (d *Directory) keys(w http.ResponseWriter, r *http.Request, aid string) error {
 	keyset, kel, err := d.Rules.Keys(r.Context(), aid)
+	if errs.KindOf(err) == errs.NotFound && d.Elsewhere != nil {
+		keyset, kel, err = d.Elsewhere.Keys(r.Context(), aid, d.api.clientBucket(r))
+	}
 	if err != nil {
 		return err
 	}

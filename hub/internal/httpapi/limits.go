@@ -56,6 +56,9 @@ func (d *Directory) tell(l *wire.Limits) {
 	d.Rules.Tell(l)
 	d.Reviews.Tell(l)
 	l.Rates = append(l.Rates, rate(d.Strangers, "address"), rate(d.Members, "agent"), rate(d.Reviewers, "address"))
+	if d.Elsewhere != nil {
+		l.Rates = append(l.Rates, rate(d.Elsewhere.Rate, "address"))
+	}
 }
 
 func (m *Mail) tell(l *wire.Limits) {

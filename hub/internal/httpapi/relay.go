@@ -26,8 +26,11 @@ type Mail struct {
 }
 
 // maxBody bounds the body of a send.
-func (m *Mail) maxBody() int64 {
-	return int64(base64.StdEncoding.EncodedLen(int(m.Relay.Limits.Envelope))) + sendOverhead
+func (m *Mail) maxBody() int64 { return bodyOf(m.Relay.Limits.Envelope) }
+
+// bodyOf bounds a body that holds an envelope of that size in base64.
+func bodyOf(envelope int64) int64 {
+	return int64(base64.StdEncoding.EncodedLen(int(envelope))) + sendOverhead
 }
 
 func (m *Mail) routes(a *API, r chi.Router) {
@@ -55,12 +58,19 @@ func (m *Mail) send(a *API) signedHandler {
 			return err
 		}
 		showQuota(w, m.Relay.Senders.Quota(c.AID))
-		answer := wire.Sent{ID: sent.ID, Status: "queued", RecipientQuiet: sent.Quiet}
-		if sent.Quiet {
-			answer.Warning = "the recipient has not collected its mail for an hour or more"
-		}
-		return writeJSON(w, http.StatusOK, answer)
+		return writeJSON(w, http.StatusOK, toSent(sent))
 	}
+}
+
+func toSent(s relay.Sent) wire.Sent {
+	switch {
+	case s.Via != "":
+		return wire.Sent{Status: "forwarded", ViaHub: s.Via}
+	case s.Quiet:
+		return wire.Sent{ID: s.ID, Status: "queued", RecipientQuiet: true,
+			Warning: "the recipient has not collected its mail for an hour or more"}
+	}
+	return wire.Sent{ID: s.ID, Status: "queued"}
 }
 
 // unpack reads the body of a send. release gives back what the envelope takes:

@@ -38,6 +38,8 @@ type post struct {
 	t     testing.TB
 	hub   *identity.Controller
 	board *wake.Board
+	mail  *relay.Relay
+	face  *API
 	srv   *httptest.Server
 	db    *pgxpool.Pool
 
@@ -76,21 +78,27 @@ func newPostOn(t testing.TB, on terms, url string, hub *identity.Controller, age
 	store := postgres.NewRelay(db.Pool, proofs)
 	bus := postgres.NewBus(db.Direct, db.Pool)
 	p := &post{t: t, hub: hub, board: wake.NewBoard(store, bus, log), db: db.Pool}
-	reg := prometheus.NewRegistry()
-	mail := &Mail{relay.New(relay.Deps{
+	p.mail = relay.New(relay.Deps{
 		Store: store, Board: p.board, Senders: admission.NewLimiter(on.perMinute, on.burst, "send_rate", time.Now),
-		Seen: directorytest.Usual{}, Limits: on.Limits, Now: time.Now, Log: log, Metrics: reg,
-	})}
+		Seen: directorytest.Usual{}, Limits: on.Limits, Now: time.Now, Log: log, Metrics: prometheus.NewRegistry(),
+	})
 	for _, c := range agents {
 		p.enroll(c)
 	}
-	p.srv = httptest.NewServer(New(Deps{
-		Signers: postgres.NewDirectory(db.Pool, proofs), Key: p, Replays: identity.NewCache(1 << 20), Budget: budget.New(64 << 20),
-		Log: log, Metrics: reg, Gather: reg, Now: time.Now,
-	}, mail))
-	t.Cleanup(func() { p.board.Close(); p.srv.Close() })
+	p.serve(proofs)
 	p.run(func(ctx context.Context) { _ = p.board.Run(ctx); bus.Close() })
 	return p
+}
+
+// serve serves the mailboxes, and more.
+func (p *post) serve(proofs *postgres.Replay, more ...Group) {
+	reg := prometheus.NewRegistry()
+	p.face = New(Deps{
+		Signers: postgres.NewDirectory(p.db, proofs), Key: p, Replays: identity.NewCache(1 << 20), Budget: budget.New(64 << 20),
+		Log: slog.New(slog.DiscardHandler), Metrics: reg, Gather: reg, Now: time.Now,
+	}, append(more, &Mail{p.mail})...)
+	p.srv = httptest.NewServer(p.face)
+	p.t.Cleanup(func() { p.board.Close(); p.srv.Close() })
 }
 
 func (p *post) run(loop func(context.Context)) {
@@ -121,12 +129,17 @@ func (p *post) exec(sql string, args ...any) {
 	}
 }
 
+// next is the time, and a millisecond nobody signed in before.
+func (p *post) next() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ts = max(p.ts+1, uint64(time.Now().UnixMilli()))
+	return p.ts
+}
+
 // request is signed the way a node signs it.
 func (p *post) request(as *identity.Controller, action, body string) *http.Request {
-	p.mu.Lock()
-	p.ts = max(p.ts+1, uint64(time.Now().UnixMilli()))
-	ts := p.ts
-	p.mu.Unlock()
+	ts := p.next()
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.srv.URL+"/relay/"+action, strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)

@@ -61,7 +61,7 @@ func (s *Directory) Keys(ctx context.Context, aid string) (keyset, kel []byte, e
 	err = s.pool.QueryRow(ctx, `
 		SELECT k.keyset, m.kel FROM agent_keyset k JOIN member m ON m.aid = k.aid WHERE k.aid = @aid`,
 		pgx.NamedArgs{"aid": aid}).Scan(&keyset, &kel)
-	return keyset, kel, found(err, errs.New(errs.NotFound, "keys_unknown", "no encryption keys of this AID are known here"), "read a key set")
+	return keyset, kel, found(err, directory.KeysUnknown(), "read a key set")
 }
 
 func errNoCard() error {

@@ -16,6 +16,7 @@ const (
 	lockTour
 	lockBlocks
 	lockFeed
+	lockForwards
 )
 
 // exclusively runs f in a transaction unless another process is at the same

@@ -12,9 +12,10 @@ import (
 	"github.com/anet-hub/anet/shared/identity"
 )
 
-// mailTable is left out of a backup unless it is asked for: mail is sealed, lives
-// for days, and is most of what a hub holds.
-const mailTable = "message"
+// mailTables are left out of a backup unless they are asked for: mail is sealed,
+// lives for days, and is most of what a hub holds. What peers brought is left out
+// with it: remembered without its mail, it could not be brought again.
+var mailTables = []string{"message", "forwarded"}
 
 // Snapshot is the database as it is at one moment, as long as it is held.
 type Snapshot struct {
@@ -33,7 +34,7 @@ func TakeSnapshot(ctx context.Context, url string, mail bool) (*Snapshot, error)
 	}
 	s := &Snapshot{conn: conn}
 	if !mail {
-		s.LeaveOut = []string{mailTable}
+		s.LeaveOut = mailTables
 	}
 	s.tx, err = conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err == nil {

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"github.com/anet-hub/anet/hub/internal/admission"
+	"github.com/anet-hub/anet/hub/internal/budget"
+	"github.com/anet-hub/anet/hub/internal/forward"
+	"github.com/anet-hub/anet/hub/internal/httpapi"
+	"github.com/anet-hub/anet/hub/internal/hubkey"
+	"github.com/anet-hub/anet/hub/internal/outbound"
+	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/hub/internal/relay"
+)
+
+// forwardRate and forwardBurst bound what one peer brings, a minute and at once:
+// far above what a hub of ours passes on, far below what would hurt.
+const forwardRate, forwardBurst = 200 * 60, 2000
+
+// newOrigin offers mail to peers.
+func (b *base) newOrigin(key *hubkey.Keeper) *forward.Origin {
+	return forward.NewOrigin(forward.Outlet{
+		Table: b.peers, Circuits: b.circuits, Carrier: b.outbound, Key: key, Metrics: b.forwards, Now: clock,
+	})
+}
+
+// newFinder asks peers for keys.
+func (b *base) newFinder(key *hubkey.Keeper) *forward.Finder {
+	return forward.NewFinder(forward.Search{
+		Table: b.peers, Circuits: b.circuits, Carrier: outbound.NewKeyAsker(b.outbound, key, clock),
+		Locals: postgres.NewForwards(b.pool), Now: clock,
+		Rate: admission.NewLimiter(b.cfg.KeysLookupRate, b.cfg.KeysLookupBurst, "keys_lookup_rate", clock),
+	})
+}
+
+// newFederation answers peers.
+func (b *base) newFederation(key *hubkey.Keeper, mail *relay.Relay) *httpapi.Federation {
+	store := postgres.NewForwards(b.pool)
+	return &httpapi.Federation{
+		Receiver: forward.NewReceiver(forward.Inlet{
+			Gate: &forward.Gate{Table: b.peers, Prover: b.prover, Replay: b.histories.Replay}, Key: key,
+			Store: store, Mail: mail, Limits: mail.Limits, Metrics: b.forwards, Now: clock, Log: b.log,
+			Rate: admission.NewLimiter(forwardRate, forwardBurst, "forward_rate", clock),
+		}),
+		Keys:   &forward.KeyDesk{Replays: b.proofs, Agents: store},
+		Memory: budget.New(b.cfg.forwardMemory()),
+	}
+}
+
+// forwardMemory is what forwards may take of the memory for all requests: half of
+// it, or what the largest needs.
+func (c *Config) forwardMemory() int64 { return int64(max(c.Memory/2, c.leastMemory())) }

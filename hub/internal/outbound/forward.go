@@ -1,0 +1,103 @@
+package outbound
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/forward"
+	"github.com/anet-hub/anet/hub/internal/peers"
+	"github.com/anet-hub/anet/hub/internal/relay"
+	"github.com/anet-hub/anet/shared/codec"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+const maxForwarded = 64 << 10
+
+// Forward brings a message to a peer (forward.Carrier).
+func (c *Client) Forward(ctx context.Context, p peers.Peer, f wire.Forward) error {
+	req, err := forwardRequest(p.Endpoint, f)
+	if err != nil {
+		return err
+	}
+	status, header, body, err := c.Do(ctx, req, maxForwarded)
+	if err != nil {
+		return err
+	}
+	switch status {
+	case http.StatusAccepted, http.StatusOK:
+		return taken(body)
+	}
+	return refusal(status, header, body, wire.LabelUnknownDestination)
+}
+
+// forwardRequest writes the payload in base64 as it goes: once more in memory, a
+// large one would be more than what its sender was let in with.
+func forwardRequest(endpoint string, f wire.Forward) (*http.Request, error) {
+	payload := f.Payload
+	f.Payload = nil
+	head, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	before := strings.TrimSuffix(string(head), "null}") + `"`
+	body := func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(strings.NewReader(before), &encoder{src: payload}, strings.NewReader(`"}`))), nil
+	}
+	req, err := http.NewRequest(http.MethodPost, endpoint+"/fed/v1/forward", nil)
+	if err != nil {
+		return nil, refusedAddress("it cannot be read").Because(err)
+	}
+	req.Body, _ = body()
+	req.GetBody = body
+	req.ContentLength = int64(len(before) + encodedLen(len(payload)) + len(`"}`))
+	req.Header.Set("Content-Type", "application/json")
+	// A message that is brought twice is taken once, so one that met a connection
+	// which the peer had closed may be sent again. An empty list is not sent.
+	req.Header["Idempotency-Key"] = nil
+	return req, nil
+}
+
+// taken reads the answer of a hub that has the message. What is no such answer
+// comes from something else in its place, and the message would be lost with it.
+func taken(body []byte) error {
+	var answer wire.Forwarded
+	if err := codec.UnmarshalObject(body, &answer); err != nil || answer.Status == "" {
+		return noHub()
+	}
+	return nil
+}
+
+func noHub() error {
+	return errs.New(errs.BadGateway, "peer_not_a_hub", "what answers at the peer's address is no hub")
+}
+
+// refusal reads a failure of the face between hubs. That an agent is not there is
+// believed in the peer's own words only: a proxy says 404 while the hub behind it
+// is exchanged, and senders would give up.
+func refusal(status int, header http.Header, body []byte, unknown string) error {
+	var problem wire.FedProblem
+	_ = codec.UnmarshalJSON(body, &problem) // whoever sends no such body says nothing
+	switch {
+	case status == http.StatusNotFound && problem.Error == unknown:
+		return errs.New(errs.NotFound, "peer_knows_not", "the peer does not know the agent")
+	case status == http.StatusInsufficientStorage:
+		return relay.MailboxFull()
+	case status >= 500, status == http.StatusNotFound:
+		return errs.New(errs.Unavailable, "peer_failed", "the peer answered with status %d", status).After(retryAfter(header))
+	}
+	return forward.No("the peer answered with status %d", status)
+}
+
+// retryAfter reads a number of seconds; zero where there is none.
+func retryAfter(h http.Header) time.Duration {
+	d, err := time.ParseDuration(h.Get("Retry-After") + "s")
+	if err != nil || d < 0 {
+		return 0
+	}
+	return d
+}
