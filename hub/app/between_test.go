@@ -62,6 +62,9 @@ func between(v *visitor) {
 	for range 3 {
 		v.call("200", to, "/relay/send", letter(full, full, 10))
 	}
+	for _, path := range streams {
+		v.get("403 POLICY_REFUSED", path)
+	}
 	v.bring(b, late, to, full)
 	v.askKeys(b, late, to)
 	v.call("502 peers_failed", to, "/relay/send", letter(stranger, stranger, 10))

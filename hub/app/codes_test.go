@@ -26,7 +26,7 @@ var answering = []string{
 
 // betweenHubs are those whose failures reach other hubs, under labels. What they
 // ask others in turn may fail there as well.
-var betweenHubs = []string{"../internal/forward"}
+var betweenHubs = []string{"../internal/forward", "../internal/feed"}
 
 // elsewhere are codes of these packages that no request is answered with.
 var elsewhere = map[string]string{

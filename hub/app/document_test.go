@@ -92,6 +92,7 @@ func TestAnswersAreThoseOfTheDocument(t *testing.T) {
 	t.Run("a small hub", v.in(crowd))
 	t.Run("a hub by invite", v.in(invited))
 	t.Run("between hubs", v.in(between))
+	t.Run("a hub that tells", v.in(telling))
 	for _, o := range v.doc.Operations() {
 		v.complete(o)
 	}

@@ -170,7 +170,8 @@ func (b *base) newAPI(key *hubkey.Keeper, schema *postgres.Schema, rules *relay.
 		Down: postgres.Down, Remembers: b.remembers,
 		Proxies: proxies, PublicURL: b.cfg.PublicURL, Version: version.String(),
 		Log: b.log, Metrics: b.reg, Gather: b.reg, Now: clock,
-	}, listed, &httpapi.Mail{Relay: rules}, between, &httpapi.Pages{Directory: listed}), nil
+	}, listed, &httpapi.Mail{Relay: rules}, between, &httpapi.Streams{Feed: feed.New(postgres.NewFeed(b.pool), b.peers)},
+		&httpapi.Pages{Directory: listed}), nil
 }
 
 // listening runs the board and hangs up its connection afterwards.

@@ -27,6 +27,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/budget"
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/feed"
 	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/hub/internal/replay"
@@ -46,9 +47,10 @@ type town struct {
 	hub *identity.Controller
 	log *bytes.Buffer
 
-	rules *Directory
-	pool  *pgxpool.Pool
-	asked *asked
+	rules     *Directory
+	pool      *pgxpool.Pool
+	asked     *asked
+	discovery *discovery
 
 	mu  sync.Mutex
 	now time.Time
@@ -66,7 +68,7 @@ func newTownOn(t testing.TB, pool *pgxpool.Pool, door admission.Door) *town {
 		t.Fatal(err)
 	}
 	store, cache := &asked{Directory: postgres.NewDirectory(pool, memory)}, identity.NewCache(64<<20)
-	w.pool, w.asked = pool, store
+	w.pool, w.asked, w.discovery = pool, store, &discovery{}
 	w.rules = &Directory{
 		Rules:     directory.New(store, directorytest.Usual{}, door, cache.Replay, w.clock),
 		Strangers: admission.NewLimiter(10, 20, "register_rate", w.clock),
@@ -78,7 +80,7 @@ func newTownOn(t testing.TB, pool *pgxpool.Pool, door admission.Door) *town {
 		Signers: store, Key: w, Replays: cache, Budget: budget.New(64 << 20), Version: "test",
 		Log:     slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: reg, Gather: reg, Now: w.clock, PublicURL: "https://hub.example.org",
-	}, w.rules, &Pages{Directory: w.rules})
+	}, w.rules, &Pages{Directory: w.rules}, &Streams{Feed: feed.New(postgres.NewFeed(pool), w.discovery)})
 	return w
 }
 

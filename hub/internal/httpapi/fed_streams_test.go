@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/feed"
+	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// discovery is whether a hub tells its peers anything.
+type discovery struct{ on bool }
+
+func (p *discovery) DiscoveryOn() bool { return p.on }
+
+// numbered gives entries their numbers.
+func (w *town) numbered() {
+	w.t.Helper()
+	n := feed.NewNumberer(postgres.NewFeed(w.pool), nil, w.clock, slog.New(slog.DiscardHandler))
+	if err := n.Catch(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *town) setVisibility(n *directorytest.Node, v string) {
+	w.t.Helper()
+	if a := w.call(n, wire.ActionVisibility, "/agents/"+n.AID()+"/visibility", wire.Visibility{Visibility: v}); a.StatusCode != http.StatusOK {
+		w.t.Fatalf("%d %s", a.StatusCode, a.raw)
+	}
+}
+
+func TestStreamsTellNothingWhileDiscoveryIsOff(t *testing.T) {
+	w := newTown(t)
+	for _, path := range []string{"/fed/v1/cards", "/fed/v2/cards?cursor=0", "/fed/v1/reviews"} {
+		a := w.get(path)
+		if a.StatusCode != http.StatusForbidden || a.body["error"] != "POLICY_REFUSED" || a.body["detail"] == "" {
+			t.Errorf("%s: %d %s, want 403 POLICY_REFUSED", path, a.StatusCode, a.raw)
+		}
+	}
+}
+
+func TestStreamCursors(t *testing.T) {
+	w := newTown(t)
+	w.discovery.on = true
+	for _, path := range []string{"/fed/v1/cards", "/fed/v2/cards", "/fed/v1/reviews"} {
+		for cursor, want := range map[string]string{
+			"": "0", "?cursor=0": "0", "?cursor=5": "5",
+			"?cursor=9223372036854775807": "9223372036854775807", "?cursor=9223372036854775808": "9223372036854775807",
+		} {
+			a := w.get(path + cursor)
+			if a.StatusCode != http.StatusOK || !strings.HasPrefix(string(a.raw), `{"cursor":`+want+`,`) || !strings.HasSuffix(string(a.raw), "[]}\n") {
+				t.Errorf("%s%s: %d %s, want nothing behind %s", path, cursor, a.StatusCode, a.raw, want)
+			}
+		}
+		for _, cursor := range []string{"?cursor=", "?cursor=-1", "?cursor=x", "?cursor=%zz"} {
+			if a := w.get(path + cursor); a.StatusCode != http.StatusBadRequest || a.body["error"] != "MALFORMED" {
+				t.Errorf("%s%s: %d %s, want 400 MALFORMED", path, cursor, a.StatusCode, a.raw)
+			}
+		}
+	}
+}
+
+// A whole walk over a stream is page after page of at most its size, nobody twice,
+// and every card verifies to who it is about by what stands beside it.
+func TestStreamPages(t *testing.T) {
+	w := newTown(t)
+	w.discovery.on = true
+	const agents = 205
+	for i := range agents {
+		n := w.node(fmt.Sprint("n", i))
+		r := n.Register("n")
+		r.A2ACard, r.Card = n.Card(1, testNow, "n", "skill"), n.ADPCard(1, testNow)
+		w.advance(time.Minute)
+		w.mustRegister(n, r)
+		w.setVisibility(n, "public")
+	}
+	w.numbered()
+	for path, sizes := range map[string][]int{"/fed/v2/cards": {100, 100, 5, 0}, "/fed/v1/cards": {200, 5, 0}} {
+		seen, cursor := map[string]bool{}, "0"
+		for i, want := range sizes {
+			a := w.get(path + "?cursor=" + cursor)
+			list, _ := a.body["cards"].([]any)
+			if len(list) != want {
+				t.Fatalf("%s: page %d has %d entries, want %d", path, i, len(list), want)
+			}
+			for _, e := range list {
+				e := e.(map[string]any)
+				seen[e["kel"].(string)] = true
+				if e["home"] != "https://hub.example.org" {
+					t.Errorf("%s: home %v", path, e["home"])
+				}
+			}
+			cursor = fmt.Sprintf("%.0f", a.body["cursor"])
+		}
+		if len(seen) != agents {
+			t.Errorf("%s: %d agents, want %d", path, len(seen), agents)
+		}
+	}
+}
+
+// Without a configured address, peers are told the one they asked under.
+func TestHomeOfAHubWithoutAnAddress(t *testing.T) {
+	w := newTown(t)
+	w.discovery.on, w.api.PublicURL = true, ""
+	n := w.node("n")
+	r := n.Register("n")
+	r.A2ACard = n.Card(1, testNow, "n", "skill")
+	w.mustRegister(n, r)
+	w.setVisibility(n, "federated")
+	w.numbered()
+	list := w.get("http://10.0.0.7:8088/fed/v2/cards").body["cards"].([]any)
+	if home := list[0].(map[string]any)["home"]; home != "http://10.0.0.7:8088" {
+		t.Errorf("home %v", home)
+	}
+}
