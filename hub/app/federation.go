@@ -21,7 +21,7 @@ func (b *base) federate(ctx context.Context) (err error) {
 	b.prover = peers.NewProver(peers.ProverDeps{
 		Store: store, Hubs: b.outbound, Table: b.peers, Circuits: b.circuits, Now: clock, Log: b.log,
 	})
-	b.forwards = forward.NewMetrics(b.reg)
+	b.calls, b.forwards = forward.NewQueue(b.circuits), forward.NewMetrics(b.reg)
 	return b.peers.Refresh(ctx)
 }
 

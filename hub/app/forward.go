@@ -18,14 +18,14 @@ const forwardRate, forwardBurst = 200 * 60, 2000
 // newOrigin offers mail to peers.
 func (b *base) newOrigin(key *hubkey.Keeper) *forward.Origin {
 	return forward.NewOrigin(forward.Outlet{
-		Table: b.peers, Circuits: b.circuits, Carrier: b.outbound, Key: key, Metrics: b.forwards, Now: clock,
+		Table: b.peers, Circuits: b.calls, Carrier: b.outbound, Key: key, Metrics: b.forwards, Now: clock,
 	})
 }
 
 // newFinder asks peers for keys.
 func (b *base) newFinder(key *hubkey.Keeper) *forward.Finder {
 	return forward.NewFinder(forward.Search{
-		Table: b.peers, Circuits: b.circuits, Carrier: outbound.NewKeyAsker(b.outbound, key, clock),
+		Table: b.peers, Circuits: b.calls, Carrier: outbound.NewKeyAsker(b.outbound, key, clock),
 		Locals: postgres.NewForwards(b.pool), Now: clock,
 		Rate: admission.NewLimiter(b.cfg.KeysLookupRate, b.cfg.KeysLookupBurst, "keys_lookup_rate", clock),
 	})

@@ -81,6 +81,7 @@ type base struct {
 	circuits  *peers.Circuits
 	prover    *peers.Prover
 	outbound  *outbound.Client
+	calls     *forward.Queue
 	forwards  *forward.Metrics
 }
 

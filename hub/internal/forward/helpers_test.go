@@ -118,7 +118,7 @@ func (w *world) calls() []string {
 
 func newOrigin(t testing.TB, peersOf *table, w *world) *Origin {
 	return NewOrigin(Outlet{
-		Table: peersOf, Circuits: peers.NewCircuits(time.Now), Carrier: w, Key: held{newHub(t)},
+		Table: peersOf, Circuits: NewQueue(peers.NewCircuits(time.Now)), Carrier: w, Key: held{newHub(t)},
 		Metrics: NewMetrics(prometheus.NewRegistry()), Now: time.Now,
 	})
 }

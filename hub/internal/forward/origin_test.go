@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -142,24 +143,60 @@ func TestASenderThatHangsUp(t *testing.T) {
 	})
 }
 
-// However many send at once, a peer has sixteen under way, and the rest may come
-// again.
+// However many send at once, a peer has sixteen under way; some wait for their
+// turn, and the rest may come again.
 func TestOffersAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := func(context.Context) error { time.Sleep(time.Second); return nil }
+		var most, now atomic.Int64
+		slow := func(context.Context) error {
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			time.Sleep(500 * time.Millisecond)
+			return nil
+		}
 		w := &world{does: map[string]func(context.Context) error{"a": slow}}
 		o := newOrigin(t, tableOf("a"), w)
+		var taken, later atomic.Int64
 		var wg sync.WaitGroup
-		for range 100 {
+		for range 400 {
 			wg.Go(func() {
-				if _, err := o.Offer(t.Context(), mailTo(t)); err != nil && reasonOf(err) != "peers_failed" {
+				switch _, err := o.Offer(t.Context(), mailTo(t)); {
+				case err == nil:
+					taken.Add(1)
+				case reasonOf(err) == "peers_failed":
+					later.Add(1)
+				default:
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
-		if got := len(w.calls()); got != 16 {
-			t.Errorf("%d calls at once", got)
+		if most.Load() != 16 || taken.Load() != mostWaiting+callsAtOnce || taken.Load()+later.Load() != 400 {
+			t.Errorf("%d at once, %d taken, %d may come again", most.Load(), taken.Load(), later.Load())
+		}
+		if _, err := o.Offer(t.Context(), mailTo(t)); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
+
+// Those that wait for one that hangs are told in time, and are not its failures.
+func TestWaitingForAPeerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{does: map[string]func(context.Context) error{"a": hangs}}
+		o := newOrigin(t, tableOf("a"), w)
+		began := time.Now()
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() {
+				if _, err := o.Offer(t.Context(), mailTo(t)); reasonOf(err) != "peers_failed" {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if took := time.Since(began); took > patience || len(w.calls()) != callsAtOnce {
+			t.Errorf("it took %s", took)
 		}
 	})
 }
