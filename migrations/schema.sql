@@ -219,6 +219,66 @@ CREATE TABLE invite_use (
     CONSTRAINT invite_use_pk PRIMARY KEY (invite_id, aid)
 );
 
+CREATE TABLE known_elsewhere (
+    aid text COLLATE "C" NOT NULL,
+    kel bytea NOT NULL,
+    card_seq bigint,
+    card_hash bytea,
+    adp_seq bigint,
+    taught_by integer NOT NULL,
+    since timestamp with time zone NOT NULL,
+    rating_sum bigint DEFAULT 0 NOT NULL,
+    rating_count bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT known_elsewhere_pk PRIMARY KEY (aid)
+);
+
+CREATE TABLE learned (
+    aid text COLLATE "C" NOT NULL,
+    peer_id integer NOT NULL,
+    stream text COLLATE "C" NOT NULL,
+    entry bytea NOT NULL,
+    card bytea NOT NULL,
+    keyset bytea,
+    home text NOT NULL,
+    fed_seq bigint NOT NULL,
+    seq bigint NOT NULL,
+    name text NOT NULL,
+    summary text NOT NULL,
+    caps text[] NOT NULL,
+    tags text[] NOT NULL,
+    search text NOT NULL,
+    card_search text NOT NULL,
+    view bytea NOT NULL,
+    listed boolean NOT NULL,
+    rating_sum bigint NOT NULL,
+    rating_count bigint NOT NULL,
+    rank_rating integer NOT NULL,
+    rank_reviews integer NOT NULL,
+    taught_at timestamp with time zone NOT NULL,
+    verified_at timestamp with time zone NOT NULL,
+    told integer NOT NULL,
+    size integer NOT NULL,
+    shown boolean DEFAULT false NOT NULL,
+    stale boolean DEFAULT false NOT NULL,
+    CONSTRAINT learned_pk PRIMARY KEY (aid, peer_id, stream),
+    CONSTRAINT learned_stream_ck CHECK ((stream = ANY (ARRAY['adp-cards'::text, 'cards'::text])))
+);
+
+CREATE TABLE learned_review (
+    subject text COLLATE "C" NOT NULL,
+    interaction text COLLATE "C" NOT NULL,
+    reviewer text COLLATE "C" NOT NULL,
+    peer_id integer NOT NULL,
+    rating smallint NOT NULL,
+    receipt bytea NOT NULL,
+    review bytea NOT NULL,
+    fed_seq bigint NOT NULL,
+    told integer NOT NULL,
+    size integer NOT NULL,
+    CONSTRAINT learned_review_pk PRIMARY KEY (subject, interaction, reviewer, peer_id),
+    CONSTRAINT learned_review_rating_ck CHECK (((rating >= 1) AND (rating <= 5)))
+);
+
 CREATE TABLE mailbox (
     aid text COLLATE "C" NOT NULL,
     is_open boolean NOT NULL,
@@ -276,6 +336,38 @@ CREATE TABLE peer (
     CONSTRAINT peer_name_uq UNIQUE (name),
     CONSTRAINT peer_pk PRIMARY KEY (id),
     CONSTRAINT peer_proved_ck CHECK (((kel IS NULL) = (proved_at IS NULL)))
+);
+
+CREATE TABLE pull (
+    peer_id integer NOT NULL,
+    stream text COLLATE "C" NOT NULL,
+    read_to bigint DEFAULT 0 NOT NULL,
+    round integer DEFAULT 0 NOT NULL,
+    calm integer DEFAULT 0 NOT NULL,
+    pass integer DEFAULT 1 NOT NULL,
+    passing boolean DEFAULT true NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    failure text DEFAULT ''::text NOT NULL,
+    refused bigint DEFAULT 0 NOT NULL,
+    refusal text DEFAULT ''::text NOT NULL,
+    refused_at timestamp with time zone,
+    next_at timestamp with time zone NOT NULL,
+    leased_by text COLLATE "C" DEFAULT ''::text NOT NULL,
+    leased_until timestamp with time zone NOT NULL,
+    last_ok_at timestamp with time zone,
+    CONSTRAINT pull_pk PRIMARY KEY (peer_id, stream),
+    CONSTRAINT pull_stream_ck CHECK ((stream = ANY (ARRAY['adp-cards'::text, 'cards'::text, 'reviews'::text])))
+) WITH (fillfactor=50);
+
+CREATE TABLE pull_held (
+    peer_id integer NOT NULL,
+    stream text COLLATE "C" NOT NULL,
+    aid text COLLATE "C" NOT NULL,
+    fed_seq bigint NOT NULL,
+    reason text NOT NULL,
+    retry_at timestamp with time zone,
+    told integer NOT NULL,
+    CONSTRAINT pull_held_pk PRIMARY KEY (peer_id, stream, aid)
 );
 
 CREATE TABLE replay (
@@ -366,6 +458,17 @@ CREATE TABLE schema_compat (
     CONSTRAINT schema_compat_pk PRIMARY KEY (version)
 );
 
+CREATE TABLE teacher (
+    peer_id integer NOT NULL,
+    listed boolean DEFAULT true NOT NULL,
+    tour text COLLATE "C",
+    heard_at timestamp with time zone NOT NULL,
+    agents bigint DEFAULT 0 NOT NULL,
+    marks bigint DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT teacher_pk PRIMARY KEY (peer_id)
+) WITH (fillfactor=50);
+
 ALTER TABLE message ALTER COLUMN envelope SET STORAGE EXTERNAL;
 
 CREATE INDEX agent_cap_order ON public.agent_cap USING btree (cap, rank_rating, rank_reviews, registered_at, aid);
@@ -380,6 +483,16 @@ CREATE INDEX block_hosts ON public.block USING gist (host inet_ops);
 
 CREATE INDEX forwarded_claimed ON public.forwarded USING btree (claimed_at);
 
+CREATE INDEX learned_cards ON public.learned USING btree (aid) WHERE (shown AND (stream = 'cards'::text));
+
+CREATE INDEX learned_order ON public.learned USING btree (rank_rating, rank_reviews, taught_at, aid) WHERE (shown AND listed);
+
+CREATE INDEX learned_peer ON public.learned USING btree (peer_id, aid);
+
+CREATE INDEX learned_review_peer ON public.learned_review USING btree (peer_id);
+
+CREATE UNIQUE INDEX learned_shown ON public.learned USING btree (aid) WHERE shown;
+
 CREATE INDEX message_created ON public.message USING btree (created_at);
 
 CREATE INDEX review_subject ON public.review USING btree (subject, ((- seq)));
@@ -389,3 +502,13 @@ ALTER TABLE agent ADD CONSTRAINT agent_member_fk FOREIGN KEY (aid) REFERENCES me
 ALTER TABLE invite_use ADD CONSTRAINT invite_use_invite_fk FOREIGN KEY (invite_id) REFERENCES invite(id) ON DELETE CASCADE;
 
 ALTER TABLE invite_use ADD CONSTRAINT invite_use_member_fk FOREIGN KEY (aid) REFERENCES member(aid);
+
+ALTER TABLE learned ADD CONSTRAINT learned_teacher_fk FOREIGN KEY (peer_id) REFERENCES teacher(peer_id) ON DELETE CASCADE;
+
+ALTER TABLE learned_review ADD CONSTRAINT learned_review_teacher_fk FOREIGN KEY (peer_id) REFERENCES teacher(peer_id) ON DELETE CASCADE;
+
+ALTER TABLE pull ADD CONSTRAINT pull_teacher_fk FOREIGN KEY (peer_id) REFERENCES teacher(peer_id) ON DELETE CASCADE;
+
+ALTER TABLE pull_held ADD CONSTRAINT pull_held_pull_fk FOREIGN KEY (peer_id, stream) REFERENCES pull(peer_id, stream) ON DELETE CASCADE;
+
+ALTER TABLE teacher ADD CONSTRAINT teacher_peer_fk FOREIGN KEY (peer_id) REFERENCES peer(id) ON DELETE CASCADE;

@@ -77,6 +77,8 @@ type Config struct {
 	Discovery  string   // the same
 	PeerRanges []string // called although they are not the internet
 	PeersFile  string
+	PeerAgents int64 // that one peer may teach
+	PeerBytes  Bytes // that it may take up with them
 
 	LogLevel  string
 	LogFormat string
@@ -95,6 +97,7 @@ func Defaults() Config {
 		QuietAfter: directory.UsualAges.Quiet, HiddenAfter: directory.UsualAges.Hidden,
 		RegisterRate: 10, RegisterBurst: 20, ReviewRate: 60, ReviewBurst: 60, KeysLookupRate: 60, KeysLookupBurst: 30,
 		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"}, ProxyHeader: "X-Real-IP",
+		PeerAgents: 200_000, PeerBytes: 2 << 30,
 		LogLevel: "info", LogFormat: "json",
 	}
 }
@@ -161,6 +164,8 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.Delivery, "federation-delivery", "", "forward mail to peers and take theirs: on or off (on as soon as there is a peer for it)")
 	fs.StringVar(&c.Discovery, "federation-discovery", "", "tell everyone who asks of the federated agents here, and learn from peers: on or off (on as soon as there is a peer for it)")
 	fs.StringVar(&c.PeersFile, "peers-file", "", "file with peers, which stand beside those of anet-hub peer add")
+	fs.Int64Var(&c.PeerAgents, "peer-agents", c.PeerAgents, "agents that one peer may teach")
+	fs.Var(&c.PeerBytes, "peer-bytes", "bytes that what one peer teaches may take up")
 	fs.BoolVar(&c.P2PPeers, "p2p-peers", false, "serve GET /p2p/peers, which lists the published addresses of all who are in lists")
 }
 

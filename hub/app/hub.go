@@ -127,7 +127,8 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		key.Run, schema.Run, b.peers.Run, b.prover.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run,
 		listening(h.board, bus), rules.Run, between.Receiver.Run, backups.Run,
 	}
-	h.loops = append(h.loops, feed.NewNumberer(postgres.NewFeed(b.pool), b.agents.Marked(), clock, log).Run)
+	puller := b.newPuller()
+	h.loops = append(h.loops, puller.Run, puller.Watch, feed.NewNumberer(postgres.NewFeed(b.pool), b.agents.Marked(), clock, log).Run)
 	if h.keeper != nil {
 		h.loops = append(h.loops, h.keeper.Run)
 	}

@@ -92,11 +92,16 @@ func (a Agent) offers() bool {
 
 // Place is where lists show the agent.
 func (a Agent) Place() Place {
+	p := rank(a.Rating)
+	p.RegisteredAt, p.AID = a.RegisteredAt, a.AID
+	return p
+}
+
+// rank is the part of a place that a rating decides.
+func rank(r Rating) Place {
 	return Place{
-		Rating:       -int32(math.Round(a.Rating.Mean() * 1e6)),
-		Reviews:      -int32(min(a.Rating.Count, math.MaxInt32)),
-		RegisteredAt: a.RegisteredAt,
-		AID:          a.AID,
+		Rating:  -int32(math.Round(r.Mean() * 1e6)),
+		Reviews: -int32(min(r.Count, math.MaxInt32)),
 	}
 }
 

@@ -54,7 +54,14 @@ type CardRow struct {
 	VerifiedAt time.Time
 	Rating     Rating
 	Life       Life
+	Home       string // of an agent of another hub, whose signs of life are known there
 }
+
+// Quiet warns that an answer may take its time.
+func (r CardRow) Quiet(h Horizon) bool { return r.Home == "" && r.Life.Quiet(h) }
+
+// browsable reports whether lists show the card.
+func (r CardRow) browsable(h Horizon) bool { return r.Home != "" || r.Life.Browsable(h) }
 
 // CardStep is one bounded read of the cards in the order of AIDs; it is to cards
 // what Step is to agents.
@@ -109,7 +116,7 @@ type cardWalk struct {
 // take adds the rows of a step and reports whether the page is complete.
 func (w *cardWalk) take(st CardStep, end bool, began time.Time) bool {
 	for _, r := range st.Rows {
-		if r.Card != nil && r.Life.Browsable(w.horizon) {
+		if r.Card != nil && r.browsable(w.horizon) {
 			if len(w.rows) > 0 && (len(w.rows) == w.limit || w.bytes+len(r.Card) > MaxPageBytes) {
 				return true
 			}

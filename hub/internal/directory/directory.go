@@ -98,6 +98,20 @@ type Reads interface {
 
 	Counts(ctx context.Context) (map[string]int64, error)
 
+	// Elsewhere is an agent of another hub, where lists show it.
+	Elsewhere(ctx context.Context, aid string) (Elsewhere, error)
+
+	// KnownElsewhere is the key history of an AID that peers told of, whatever
+	// became of it since.
+	KnownElsewhere(ctx context.Context, aid string) (kel []byte, err error)
+
+	// TaughtKeys are the key sets that peers told of an agent of another hub, the
+	// one to be tried first in front, with its history.
+	TaughtKeys(ctx context.Context, aid string) (keysets [][]byte, kel []byte, err error)
+
+	// Taught are all who teach an AID.
+	Taught(ctx context.Context, aid string) ([]Taught, error)
+
 	// Refused is Forbidden where a block holds for who asks.
 	Refused(ctx context.Context, v moderation.Visitor) error
 }

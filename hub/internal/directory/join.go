@@ -6,7 +6,7 @@ import (
 )
 
 // Face is an agent asked for by its AID, whether lists show it or not. One that
-// is not registered has no view; one that nobody here ever heard of is zero but
+// is not registered has no view, unless a peer told of it; one that nobody here ever heard of is zero but
 // for its AID.
 type Face struct {
 	AID          string
@@ -14,6 +14,7 @@ type Face struct {
 	RegisteredAt time.Time
 	LastSeen     time.Time
 	Member       Member // without its history
+	Elsewhere    bool   // the view is that of an agent of another hub
 }
 
 // Join adds agents to a page, in the order of aids and as far as there is room
@@ -58,7 +59,7 @@ func missingFrom(has map[string]bool, aids []string) (missing []string) {
 }
 
 func (p *Page) add(f Face) (err error) {
-	r := Row{Place: Place{AID: f.AID, RegisteredAt: f.RegisteredAt}, View: f.View, LastSeen: f.LastSeen}
+	r := Row{Place: Place{AID: f.AID, RegisteredAt: f.RegisteredAt}, View: f.View, LastSeen: f.LastSeen, Gone: f.Elsewhere}
 	if f.View == nil {
 		r.Gone = true
 		if r.View, err = render(f.absent()); err != nil {

@@ -21,6 +21,14 @@ type Row struct {
 
 func (r Row) life() Life { return Life{RegisteredAt: r.Place.RegisteredAt, LastSeen: r.LastSeen} }
 
+// lifeless reports whether the view is all there is to show: whether an agent of
+// another hub is alive is known there.
+func (r Row) lifeless() bool { return r.Gone || r.Place.Elsewhere() }
+
+// browsable reports whether lists show the row. Those of other hubs leave the
+// index with the peer that told of them.
+func (r Row) browsable(h Horizon) bool { return r.Place.Elsewhere() || r.life().Browsable(h) }
+
 // Step is one bounded read of a list. Its last row stands for the last place
 // looked at even when it has no view; rows in between without one may be left
 // out. Looked is smaller than what was asked for only at the end of the list; a
@@ -68,7 +76,7 @@ func (p Page) AppendViews(out []byte) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if r.Gone {
+		if r.lifeless() {
 			out = append(out, r.View...)
 			continue
 		}

@@ -5,12 +5,16 @@ import (
 	"fmt"
 
 	"github.com/anet-hub/anet/shared/card"
+	"github.com/anet-hub/anet/shared/enckeys"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
 // noteDeparted explains a view without a registration.
 const noteDeparted = "this agent has left the hub; its key history is kept"
+
+// noteElsewhere explains a view of an agent of another hub.
+const noteElsewhere = "this agent is registered at another hub, home_hub, which told of it; registered_at is when this hub learned of it"
 
 // Notes that explain why an agent is in no list.
 const (
@@ -25,7 +29,7 @@ func (d *Directory) Show(ctx context.Context, aid string) (v wire.Agent, note st
 	}
 	a, life, err := d.store.Agent(ctx, aid)
 	if errs.KindOf(err) == errs.NotFound {
-		return d.showDeparted(ctx, aid)
+		return d.showAbsent(ctx, aid)
 	}
 	if err != nil {
 		return v, "", err
@@ -42,7 +46,12 @@ func (d *Directory) Show(ctx context.Context, aid string) (v wire.Agent, note st
 	return v, note, nil
 }
 
-func (d *Directory) showDeparted(ctx context.Context, aid string) (wire.Agent, string, error) {
+// showAbsent is one that is not registered here: at another hub, or not any more.
+func (d *Directory) showAbsent(ctx context.Context, aid string) (wire.Agent, string, error) {
+	e, err := d.store.Elsewhere(ctx, aid)
+	if errs.KindOf(err) != errs.NotFound {
+		return e.View(), noteElsewhere, err
+	}
 	m, _, err := d.store.Member(ctx, aid)
 	return Face{AID: aid, Member: m}.absent(), noteDeparted, err
 }
@@ -54,25 +63,59 @@ func (f Face) absent() wire.Agent {
 		RegisteredAt: m.FirstSeen.UTC(), Departed: !m.FirstSeen.IsZero()}
 }
 
-// KEL is the key history of an AID that is or was registered here.
-func (d *Directory) KEL(ctx context.Context, aid string) (kel []byte, note string, err error) {
+// History is a key history as it is shown. Source is where it was learned (wire
+// 2, I.2).
+type History struct {
+	KEL    []byte
+	Source string
+	Note   string
+}
+
+// Sources of a history.
+const (
+	sourceLocal     = "local"
+	sourceFederated = "federated"
+)
+
+// KEL is the key history of an AID that is or was registered here, or that a peer
+// told of. Of two the longer counts, which extends the other.
+func (d *Directory) KEL(ctx context.Context, aid string) (History, error) {
 	if err := CheckAID(aid); err != nil {
-		return nil, "", err
+		return History{}, err
 	}
 	m, registered, err := d.store.Member(ctx, aid)
-	if !registered {
-		note = noteDeparted
+	if registered || err != nil && errs.KindOf(err) != errs.NotFound {
+		return History{KEL: m.KEL, Source: sourceLocal}, err
 	}
-	return m.KEL, note, err
+	departed := err == nil
+	kel, err := d.store.KnownElsewhere(ctx, aid)
+	if departed && (errs.KindOf(err) == errs.NotFound || len(m.KEL) > len(kel)) {
+		return History{KEL: m.KEL, Source: sourceLocal, Note: noteDeparted}, nil
+	}
+	return History{KEL: kel, Source: sourceFederated}, err
 }
 
 // Keys gives the encryption keys of an agent with the key history that proves
-// them. The caller verifies both with the AID it wants.
+// them: of one registered here, or the first that peers told of and that verify
+// now (wire 2, I.6). The caller verifies both with the AID it wants.
 func (d *Directory) Keys(ctx context.Context, aid string) (keyset, kel []byte, err error) {
 	if err := CheckAID(aid); err != nil {
 		return nil, nil, err
 	}
-	return d.store.Keys(ctx, aid)
+	keyset, kel, err = d.store.Keys(ctx, aid)
+	if errs.KindOf(err) != errs.NotFound {
+		return keyset, kel, err
+	}
+	taught, kel, failed := d.store.TaughtKeys(ctx, aid)
+	if failed != nil {
+		return nil, nil, failed
+	}
+	for _, keyset := range taught {
+		if _, bad := enckeys.Verify(keyset, aid, kel, d.replay, d.now()); bad == nil {
+			return keyset, kel, nil
+		}
+	}
+	return nil, nil, err
 }
 
 // KeysUnknown is the answer where nobody knows the keys of an agent.
@@ -140,11 +183,12 @@ func (d *Directory) registered(ctx context.Context, aid string) (Member, error) 
 
 // Stats are the counters of wire 2, I.8.
 type Stats struct {
-	Agents int64
+	Agents    int64
+	Federated int64 // of other hubs
 }
 
 // Stats reads them.
 func (d *Directory) Stats(ctx context.Context) (Stats, error) {
 	n, err := d.store.Counts(ctx)
-	return Stats{Agents: n["agents"]}, err
+	return Stats{Agents: n["agents"], Federated: n["federated"]}, err
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/anet-hub/anet/shared/capability"
 	"github.com/anet-hub/anet/shared/card"
@@ -39,12 +40,12 @@ func (d *Directory) vetCard(ctx context.Context, aid string, raw, kel []byte) ve
 	case err != nil:
 		return vettedCard{err: err}
 	}
-	return vettedCard{card: d.admitted(v, raw)}
+	return vettedCard{card: Admit(v, raw, d.now())}
 }
 
-// admitted takes from a card what the directory finds it by.
-func (d *Directory) admitted(v *card.Verified, raw []byte) *AdmittedCard {
-	c := &AdmittedCard{Raw: raw, Mark: v.Mark(), VerifiedAt: d.now(), Facts: CardFacts{Name: printable(v.Card.Name)}}
+// Admit takes from a verified card what the directory finds it by.
+func Admit(v *card.Verified, raw []byte, now time.Time) *AdmittedCard {
+	c := &AdmittedCard{Raw: raw, Mark: v.Mark(), VerifiedAt: now, Facts: CardFacts{Name: printable(v.Card.Name)}}
 	ids, words := make([]string, 0, len(v.Card.Skills)), []string{v.Card.Name, v.Card.Description}
 	seen := map[string]bool{}
 	for _, s := range v.Card.Skills {

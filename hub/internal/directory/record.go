@@ -27,6 +27,15 @@ type Record struct {
 	Card   []byte
 	ADP    []byte
 	Invite *admission.Shown // the one it comes with; nil when there is none
+
+	Elsewhere ElsewhereRecord
+}
+
+// ElsewhereRecord is what is known of an AID from peers.
+type ElsewhereRecord struct {
+	KEL    []byte // nil when none told of it
+	Rating Rating // of reviews that came in here before it registered; a part of the member's
+	Shown  bool   // lists show it as an agent of another hub
 }
 
 // Entry is what a registration brings that its record is looked up with.

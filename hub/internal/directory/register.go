@@ -189,12 +189,24 @@ func (r Record) caps() []string {
 }
 
 // grown is the history to keep: the one that is stored, or what it has grown
-// into. An AID that left may come back with what it had.
+// into. An AID that left may come back with what it had. What peers told of counts
+// as well: who was given an old key could otherwise register with the history of
+// that time, and be the one whom lists believe.
 func grown(kel []byte, rec Record) ([]byte, error) {
-	if rec.New || bytes.Equal(kel, rec.KEL) {
+	kel, err := since(kel, rec.KEL)
+	if err != nil || rec.Elsewhere.KEL == nil {
+		return kel, err
+	}
+	return since(kel, rec.Elsewhere.KEL)
+}
+
+// since is a history that is submitted beside one on record: either that, or what
+// it has grown into.
+func since(kel, record []byte) ([]byte, error) {
+	if bytes.Equal(kel, record) {
 		return kel, nil
 	}
-	rel, err := identity.Compare(kel, rec.KEL)
+	rel, err := identity.Compare(kel, record)
 	if err != nil {
 		return nil, fmt.Errorf("compare key histories: %w", err)
 	}
@@ -202,7 +214,7 @@ func grown(kel []byte, rec Record) ([]byte, error) {
 	case identity.Extends:
 		return kel, nil
 	case identity.Equal:
-		return rec.KEL, nil
+		return record, nil
 	case identity.Shorter:
 		return nil, errs.New(errs.Conflict, "kel_rollback",
 			"the key history on record is longer: register with the current one").In("kel")

@@ -161,7 +161,7 @@ func (w *walk) makeRoom() error {
 func (w *walk) take(rows []Row) (full bool) {
 	w.rows = slices.Grow(w.rows, min(len(rows), w.limit-len(w.rows)))
 	for _, r := range rows {
-		if r.View != nil && r.life().Browsable(w.horizon) {
+		if r.View != nil && r.browsable(w.horizon) {
 			size := len(r.View) + liveRoom
 			if !w.room(size) {
 				return true

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 
@@ -55,8 +56,8 @@ func (d *Directory) toCards(r *http.Request, page directory.CardPage, limit int)
 	home := d.api.homeHub(r)
 	for _, row := range page.Rows {
 		e := wire.CardEntry{
-			AID: row.AID, Card: row.Card, CardVerification: "ok", VerifiedAt: row.VerifiedAt.UTC(), HomeHub: home,
-			Quiet: row.Life.Quiet(page.Horizon), ReviewCount: row.Rating.Count, AvgRating: row.Rating.Mean(),
+			AID: row.AID, Card: row.Card, CardVerification: "ok", VerifiedAt: row.VerifiedAt.UTC(), HomeHub: cmp.Or(row.Home, home),
+			Quiet: row.Quiet(page.Horizon), ReviewCount: row.Rating.Count, AvgRating: row.Rating.Mean(),
 		}
 		if seen := row.Life.LastSeen.UTC(); !row.Life.LastSeen.IsZero() {
 			e.LastSeen = &seen

@@ -52,11 +52,11 @@ func (d *Directory) kel(w http.ResponseWriter, r *http.Request, aid string) erro
 	if hub := d.api.Key.Current(); hub != nil && aid == hub.AID() {
 		return writeJSON(w, http.StatusOK, wire.KEL{AID: aid, KEL: hub.KEL(), Role: "hub"})
 	}
-	kel, note, err := d.Rules.KEL(r.Context(), aid)
+	h, err := d.Rules.KEL(r.Context(), aid)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, wire.KEL{AID: aid, KEL: kel, Source: "local", Note: note})
+	return writeJSON(w, http.StatusOK, wire.KEL{AID: aid, KEL: h.KEL, Source: h.Source, Note: h.Note})
 }
 
 func (d *Directory) adpCard(w http.ResponseWriter, r *http.Request, aid string) error {

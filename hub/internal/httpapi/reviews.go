@@ -126,6 +126,6 @@ func (d *Directory) stats(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, wire.Stats{Agents: s.Agents, TasksCompleted: all.Count,
+	return writeJSON(w, http.StatusOK, wire.Stats{Agents: s.Agents, FederatedAgents: s.Federated, TasksCompleted: all.Count,
 		Reviews: all.Count, AvgRating: all.Mean(), Modules: []string{}})
 }

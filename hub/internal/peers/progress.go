@@ -21,6 +21,10 @@ type Progress struct {
 	HeldReason string    // why it is asked again
 	LastOK     time.Time // of the last page that was read; zero: none
 	NextAt     time.Time // when the next is asked for
+	Failure    string    // of the last reading, in words; empty: there was none
+	Refused    int64     // entries that were refused for good, ever
+	Refusal    string    // the last of them, in words
+	RefusedAt  time.Time // when that was
 	Entries    int64     // rows learned of it that are kept now
 	Lag        int64     // entries known to wait; -1 where that is unknown
 }

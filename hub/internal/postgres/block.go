@@ -73,8 +73,11 @@ func blocked(ctx context.Context, tx pgx.Tx, aids []string, is bool) error {
 }
 
 // lockBlocked locks members whose blocks were written before: blocks come before
-// members wherever both are locked.
+// members wherever both are locked, and AIDs before these.
 func lockBlocked(ctx context.Context, tx pgx.Tx, aids []string, is bool) error {
+	if err := relearn(ctx, tx, aids); err != nil {
+		return err
+	}
 	if _, err := tx.Exec(ctx, lockMembersSQL, pgx.NamedArgs{"aids": aids}); err != nil {
 		return fmt.Errorf("lock members: %w", err)
 	}

@@ -23,6 +23,7 @@ func changes(rec directory.Record, ch directory.Change, now time.Time) (*pgx.Bat
 		args["body_hash"], args["body_until"], args["answered"] = ch.Body[:], orNull(ch.Until), ch.Repeat
 	}
 	b.Queue(upsertAgentSQL, args)
+	queueHome(&b, rec, ch.Agent)
 	queueCaps(&b, rec.Agent, ch.Agent)
 	queueListed(&b, rec.Agent != nil && rec.Agent.InLists(), ch.Agent.InLists())
 	queueCard(&b, ch.Agent.AID, len(rec.Card) > 0, ch.Card)
@@ -40,6 +41,20 @@ func changes(rec directory.Record, ch directory.Change, now time.Time) (*pgx.Bat
 			pgx.NamedArgs{"aid": ch.Agent.AID, "now": now})
 	}
 	return &b, nil
+}
+
+// queueHome has an agent that was known from peers be one of this hub: its own
+// word takes the place of theirs in lists, before its capabilities come there, and
+// what was said of it here is said of a member.
+func queueHome(b *pgx.Batch, rec directory.Record, a directory.Agent) {
+	if rec.Elsewhere.Shown {
+		queueChange(b, []string{a.AID}, func() {})
+	}
+	if r := rec.Elsewhere.Rating; r.Count > 0 {
+		args := pgx.NamedArgs{"aid": a.AID, "sum": r.Sum, "count": r.Count}
+		b.Queue(`UPDATE member SET rating_sum = rating_sum + @sum, rating_count = rating_count + @count WHERE aid = @aid`, args)
+		b.Queue(`UPDATE known_elsewhere SET rating_sum = 0, rating_count = 0 WHERE aid = @aid`, args)
+	}
 }
 
 // queueMember moves what outlives the registration.

@@ -17,10 +17,21 @@ import (
 // numbered: $2 to $5 are the place to go on from, $6 is how many places to look
 // at, $1 is what is asked for.
 
+// viewSQL is the view of an agent at a place: behind all who are registered here
+// stand those of other hubs. Which one it is, the rank tells: whoever is
+// registered here costs no look beyond the own row.
+const viewSQL = `CASE WHEN p.rank_rating < ` + behindLocals + ` THEN (SELECT view FROM agent a WHERE a.aid = p.aid)
+	            ELSE (SELECT view FROM learned l WHERE l.aid = p.aid AND l.shown) END`
+
+const searchedSQL = `$1 = '' OR strpos(search, $1) > 0 AS answers`
+
+// behindLocals is a rank between those of the two kinds (see directory.Place).
+const behindLocals = `500000000`
+
 // rankedSQL is one range of the index.
 const rankedSQL = `
 	SELECT rank_rating, rank_reviews, registered_at, aid,
-	       (SELECT view FROM agent a WHERE a.aid = p.aid),
+	       ` + viewSQL + `,
 	       (SELECT last_seen FROM agent_seen s WHERE s.aid = p.aid)
 	FROM agent_cap p
 	WHERE cap = $1 AND (rank_rating, rank_reviews, registered_at, aid) > ($2, $3, $4, $5)
@@ -47,26 +58,29 @@ const inRangeSQL = `
 				WHERE earlier.cap >= r.from_cap AND earlier.cap < r.until_cap)) AS answers
 		FROM step)
 	SELECT rank_rating, rank_reviews, registered_at, aid,
-	       CASE WHEN answers THEN (SELECT view FROM agent a WHERE a.aid = p.aid) END,
+	       CASE WHEN answers THEN ` + viewSQL + ` END,
 	       (SELECT last_seen FROM agent_seen s WHERE s.aid = p.aid),
 	       cap, looked
 	FROM place p
 	WHERE answers OR i = looked
 	ORDER BY i`
 
-// searchSQL reads the order of listed agents; strpos knows no wildcards.
+// searchSQL reads the order of listed agents, merged of two indexes as far as the
+// step goes; strpos knows no wildcards.
 const searchSQL = `
 	WITH step AS MATERIALIZED (
 		SELECT *, row_number() OVER () AS i, count(*) OVER () AS looked
 		FROM (
-			SELECT rank_rating, rank_reviews, registered_at, aid,
-			       $1 = '' OR strpos(search, $1) > 0 AS answers
-			FROM agent
+			(SELECT rank_rating, rank_reviews, registered_at, aid, ` + searchedSQL + ` FROM agent
 			WHERE listed AND (rank_rating, rank_reviews, registered_at, aid) > ($2, $3, $4, $5)
-			ORDER BY rank_rating, rank_reviews, registered_at, aid
-			LIMIT $6) AS k)
+			ORDER BY rank_rating, rank_reviews, registered_at, aid LIMIT $6)
+			UNION ALL
+			(SELECT rank_rating, rank_reviews, taught_at, aid, ` + searchedSQL + ` FROM learned
+			WHERE shown AND listed AND (rank_rating, rank_reviews, taught_at, aid) > ($2, $3, $4, $5)
+			ORDER BY rank_rating, rank_reviews, taught_at, aid LIMIT $6)
+			ORDER BY rank_rating, rank_reviews, registered_at, aid LIMIT $6) AS k)
 	SELECT rank_rating, rank_reviews, registered_at, aid,
-	       CASE WHEN answers THEN (SELECT view FROM agent a WHERE a.aid = p.aid) END,
+	       CASE WHEN answers THEN ` + viewSQL + ` END,
 	       (SELECT last_seen FROM agent_seen s WHERE s.aid = p.aid),
 	       '' AS cap, looked
 	FROM step p

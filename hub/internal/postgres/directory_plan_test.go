@@ -45,17 +45,46 @@ const seedSQL = `
 		INSERT INTO agent_card_tag (tag, aid) SELECT 'common', aid FROM made WHERE i % 10 = 0)
 	INSERT INTO agent_seen (aid, last_seen) SELECT aid, at FROM made`
 
+// seedTaughtSQL makes agents that a peer told of, a tenth as many, with the
+// capabilities of others and one of their own.
+const seedTaughtSQL = `
+	WITH peers AS (
+		INSERT INTO peer (position, aid, endpoint, name, delivery, discovery, added_at, next_try_at)
+		VALUES (1, 'p', 'https://p', 'p', true, true, '2026-01-01Z', '2026-01-01Z') RETURNING id),
+	teachers AS (
+		INSERT INTO teacher (peer_id, heard_at) SELECT id, '2026-01-01Z' FROM peers RETURNING peer_id),
+	made AS (
+		SELECT i, 'c' || translate(lpad(i::text, 58, '0'), '0189', 'klmn') AS aid, '2026-01-01Z'::timestamptz + i * interval '1 second' AS at,
+		       ARRAY['common.cap', 'fam.' || i % 97 || '.x', 'taught.n' || i] AS caps
+		FROM generate_series(1, @n / 10) AS i),
+	known AS (
+		INSERT INTO known_elsewhere (aid, kel, taught_by, since) SELECT aid, '\x80', peer_id, at FROM made, teachers),
+	taught AS (
+		INSERT INTO learned (aid, peer_id, stream, entry, card, home, fed_seq, seq, name, summary, caps, tags, search, card_search,
+			view, listed, rating_sum, rating_count, rank_rating, rank_reviews, taught_at, verified_at, told, size, shown)
+		SELECT aid, peer_id, 'cards', '', '{}', 'https://p', i, i, 'agent ' || i, '', caps, '{common}', aid || ' agent ' || i, 'agent ' || i,
+		       convert_to(json_build_object('aid', aid, 'name', 'agent ' || i, 'caps', caps)::text, 'UTF8'), true, 0, 0,
+		       1000000000, 0, at, at, 1, 100, true
+		FROM made, teachers),
+	tagged AS (
+		INSERT INTO agent_card_tag (tag, aid) SELECT 'common', aid FROM made)
+	INSERT INTO agent_cap (aid, cap, skill, rank_rating, rank_reviews, registered_at)
+	SELECT aid, cap, cap <> '', 1000000000, 0, at FROM made, unnest(caps || ''::text) AS cap`
+
 // seed fills the directory in bulk and lets the planner know.
-func seed(tb testing.TB, pool *pgxpool.Pool, n int) {
+func seed(tb testing.TB, pool *pgxpool.Pool, n int) { seedWith(tb, pool, n, seedSQL) }
+
+// seedTaught adds agents of another hub.
+func seedTaught(tb testing.TB, pool *pgxpool.Pool, n int) { seedWith(tb, pool, n, seedTaughtSQL) }
+
+func seedWith(tb testing.TB, pool *pgxpool.Pool, n int, sql string) {
 	tb.Helper()
-	for _, sql := range []string{seedSQL, `ANALYZE`} {
-		var args []any
-		if sql == seedSQL {
-			args = append(args, pgx.NamedArgs{"n": n})
-		}
-		if _, err := pool.Exec(context.Background(), sql, args...); err != nil {
-			tb.Fatal(err)
-		}
+	_, err := pool.Exec(context.Background(), sql, pgx.NamedArgs{"n": n})
+	if err == nil {
+		_, err = pool.Exec(context.Background(), `ANALYZE`)
+	}
+	if err != nil {
+		tb.Fatal(err)
 	}
 }
 
@@ -131,6 +160,7 @@ func TestNoQuestionScansATable(t *testing.T) {
 	pool := pgtest.New(t)
 	const agents = 100_000
 	seed(t, pool, agents)
+	seedTaught(t, pool, agents)
 	conn, err := pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -140,6 +170,11 @@ func TestNoQuestionScansATable(t *testing.T) {
 		return directory.Place{Cap: c, Rating: math.MinInt32, Reviews: math.MinInt32}
 	}
 	ranked := func(capID string) []any { return stepArgs(capID, start(""), 51) }
+	behind := func(capID string) []any {
+		p := start("")
+		p.Rating = 900_000_000
+		return stepArgs(capID, p, 51)
+	}
 	within := func(from, until string) []any {
 		return append(stepArgs(from, start(from), 51), until, []string{from}, []string{until})
 	}
@@ -155,7 +190,12 @@ func TestNoQuestionScansATable(t *testing.T) {
 		{"a wide prefix", inRangeSQL, within("fam.", "fam/"), "agent_cap_order", 5 * 51},
 		{"a narrow prefix", inRangeSQL, within("own.n7777", "own.n7778"), "agent_cap_order", 5 * 51},
 		{"a prefix nobody has", inRangeSQL, within("zzz", "zz{"), "agent_cap_order", 51},
+		{"an id that agents of other hubs have", rankedSQL, ranked("taught.n77"), "agent_cap_order", 51},
+		{"theirs behind ours", rankedSQL, behind("common.cap"), "learned_shown", 51},
+		{"a prefix of theirs", inRangeSQL, within("taught.", "taught/"), "learned_shown", 5 * 51},
 		{"everybody listed", searchSQL, text("", 51), "agent_listed", 51},
+		{"everybody listed, theirs behind ours", searchSQL, behind(""), "learned_order", 51},
+		{"words nobody uses among theirs", searchSQL, behind("nowhere"), "learned_order", 51},
 		{"words nobody uses", searchSQL, text("nowhere", 4000), "agent_listed", 4000},
 		{"cards by skill", `WITH k AS (` + cardsBySkillSQL + `)` + cardsSQL, cards("common.cap", "", ""), "agent_cap_skill", 51},
 		{"cards by tag", `WITH k AS (` + cardsByTagSQL + `)` + cardsSQL, cards("", "common", "agent"), "agent_card_tag_pk", 51},

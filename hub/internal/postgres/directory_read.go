@@ -28,9 +28,14 @@ func (s *Directory) SignerKEL(ctx context.Context, v moderation.Visitor) (kel []
 	return kel, found(err, errAgentUnknown(), "read a key history")
 }
 
-// KnownKEL implements reviews.Agents: members are known for good.
+// KnownKEL implements reviews.Agents: members are known for good, and so is who a
+// peer told of. Of two histories the longer counts.
 func (s *Directory) KnownKEL(ctx context.Context, aid string) (kel []byte, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT kel FROM member WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(&kel)
+	err = s.pool.QueryRow(ctx, `
+		SELECT kel FROM (
+			SELECT kel FROM member WHERE aid = @aid UNION ALL
+			SELECT kel FROM known_elsewhere WHERE aid = @aid) AS k
+		ORDER BY octet_length(kel) DESC LIMIT 1`, pgx.NamedArgs{"aid": aid}).Scan(&kel)
 	return kel, found(err, errAgentUnknown(), "read a key history")
 }
 
@@ -68,15 +73,25 @@ func errNoCard() error {
 	return errs.New(errs.NotFound, "card_unknown", "this agent has no such card here")
 }
 
-// ADPCard implements directory.Reads.
+// ADPCard implements directory.Reads: of an agent registered here, or else of one
+// of another hub that lists show.
 func (s *Directory) ADPCard(ctx context.Context, aid string) (raw []byte, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT card FROM agent_adp_card WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(&raw)
+	err = s.pool.QueryRow(ctx, `
+		(SELECT card FROM agent_adp_card WHERE aid = @aid)
+		UNION ALL
+		(SELECT card FROM learned l WHERE aid = @aid AND stream = 'adp-cards' AND NOT stale AND `+shownElsewhere+`
+		 ORDER BY seq DESC, taught_at LIMIT 1)
+		LIMIT 1`, pgx.NamedArgs{"aid": aid}).Scan(&raw)
 	return raw, found(err, errNoCard(), "read a card")
 }
 
-// Card implements directory.Reads.
+// Card implements directory.Reads, like ADPCard.
 func (s *Directory) Card(ctx context.Context, aid string) (raw []byte, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT card FROM agent_card WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(&raw)
+	err = s.pool.QueryRow(ctx, `
+		(SELECT card FROM agent_card WHERE aid = @aid)
+		UNION ALL
+		(SELECT card FROM learned WHERE aid = @aid AND shown AND stream = 'cards')
+		LIMIT 1`, pgx.NamedArgs{"aid": aid}).Scan(&raw)
 	return raw, found(err, errNoCard(), "read a card")
 }
 

@@ -72,17 +72,23 @@ func (s *Directory) Register(ctx context.Context, p replay.Proof, e directory.En
 }
 
 // The statements of queueRecord. The lock has to be a statement of its own: what
-// the next ones read is then what its last holder wrote.
+// the next ones read is then what its last holder wrote. The AID itself is locked
+// before, so that no peer teaches it meanwhile (see Learned).
 const (
 	beginMemberSQL = `
-		INSERT INTO member (aid, kel, first_seen_at) VALUES (@aid, @kel, @now) ON CONFLICT DO NOTHING`
+		INSERT INTO member (aid, kel, first_seen_at)
+		SELECT @aid::text, @kel::bytea, @now::timestamptz FROM ` + lockAIDSQL + ` ON CONFLICT DO NOTHING`
 	lockMemberSQL = `SELECT FROM member WHERE aid = @aid FOR UPDATE`
 	readRecordSQL = `
-		SELECT kel, first_seen_at, card_seq, card_hash, adp_seq, hidden_at IS NOT NULL, rating_sum, rating_count,
+		SELECT m.kel, first_seen_at, m.card_seq, m.card_hash, m.adp_seq, hidden_at IS NOT NULL, m.rating_sum, m.rating_count,
 		       (SELECT keyset FROM agent_keyset k WHERE k.aid = m.aid),
 		       (SELECT card FROM agent_card c WHERE c.aid = m.aid),
-		       (SELECT card FROM agent_adp_card d WHERE d.aid = m.aid)
-		FROM member m WHERE aid = @aid`
+		       (SELECT card FROM agent_adp_card d WHERE d.aid = m.aid),
+		       k.kel, coalesce(k.rating_sum, 0), coalesce(k.rating_count, 0),
+		       EXISTS (SELECT FROM learned l WHERE l.aid = m.aid AND l.shown)
+		FROM member m
+		LEFT JOIN LATERAL (SELECT * FROM known_elsewhere k WHERE k.aid = m.aid OFFSET 0) AS k ON true
+		WHERE m.aid = @aid`
 	readAgentSQL = `SELECT ` + agentColumns + ` FROM agent a WHERE a.aid = @aid`
 )
 
@@ -117,7 +123,10 @@ func toLockedRecord(res pgx.BatchResults) (rec directory.Record, err error) {
 func toRecord(r pgx.Row) (rec directory.Record, err error) {
 	var seq *int64
 	var hash []byte
-	err = r.Scan(&rec.KEL, &rec.FirstSeen, &seq, &hash, &rec.ADPSeq, &rec.Hidden, &rec.Rating.Sum, &rec.Rating.Count, &rec.Keyset, &rec.Card, &rec.ADP)
+	there := &rec.Elsewhere
+	err = r.Scan(&rec.KEL, &rec.FirstSeen, &seq, &hash, &rec.ADPSeq, &rec.Hidden, &rec.Rating.Sum, &rec.Rating.Count, &rec.Keyset, &rec.Card, &rec.ADP,
+		&there.KEL, &there.Rating.Sum, &there.Rating.Count, &there.Shown)
+	rec.Rating.Sum, rec.Rating.Count = rec.Rating.Sum+there.Rating.Sum, rec.Rating.Count+there.Rating.Count
 	rec.CardMark = toMark(seq, hash)
 	return rec, err
 }

@@ -365,8 +365,8 @@ func TestAHistoryIsOnlyReplacedByAnExtension(t *testing.T) {
 	if _, err := h.Deregister(t.Context(), n.Proof(h.clock.now())); err != nil {
 		t.Fatal(err)
 	}
-	if kel, note, err := h.KEL(t.Context(), n.AID()); err != nil || !bytes.Equal(kel, rotated.KEL()) || note == "" {
-		t.Errorf("the history of one that left: note %q, %v", note, err)
+	if kel, err := h.KEL(t.Context(), n.AID()); err != nil || !bytes.Equal(kel.KEL, rotated.KEL()) || kel.Note == "" {
+		t.Errorf("the history of one that left: note %q, %v", kel.Note, err)
 	}
 	n.Key = first
 	_, err = h.tryRegister(n, n.Register("n", "x"))

@@ -97,6 +97,9 @@ func (s *Directory) PutAddress(ctx context.Context, p replay.Proof, addr string,
 // Deregister implements directory.Store.
 func (s *Directory) Deregister(ctx context.Context, p replay.Proof) (undelivered int64, err error) {
 	err = s.proofs.Once(ctx, p, func(tx pgx.Tx) error {
+		if err := lockAIDs(ctx, tx, []string{p.AID}); err != nil {
+			return err
+		}
 		a, err := lockAgent(ctx, tx, p.AID)
 		if err != nil {
 			return err
@@ -108,10 +111,12 @@ func (s *Directory) Deregister(ctx context.Context, p replay.Proof) (undelivered
 	return undelivered, err
 }
 
-// remove ends a registration that is locked.
+// remove ends a registration that is locked, as its AID is. Where peers told of it
+// meanwhile, lists show that now.
 func remove(ctx context.Context, tx pgx.Tx, a directory.Agent) (undelivered int64, err error) {
 	var b pgx.Batch
 	queueRemoval(&b, a)
+	queueChange(&b, []string{a.AID}, func() {})
 	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
 		return 0, fmt.Errorf("remove a registration: %w", err)
 	}

@@ -70,13 +70,40 @@ func (i *Integrity) Check(ctx context.Context) (wrong []string, err error) {
 // that stand beside what they sum up.
 var loose = []struct{ says, query string }{
 	{"constraints were never validated", `SELECT conname::text FROM pg_constraint WHERE NOT convalidated`},
-	{"capabilities of no agent", `SELECT DISTINCT aid FROM agent_cap c WHERE NOT EXISTS (SELECT FROM agent a WHERE a.aid = c.aid)`},
+	{"capabilities of no agent", `
+		SELECT DISTINCT aid FROM agent_cap c WHERE rank_rating < ` + behindLocals + ` AND NOT EXISTS (SELECT FROM agent a WHERE a.aid = c.aid)`},
+	{"capabilities of agents of other hubs that differ from what peers told", `
+		(SELECT aid FROM (
+			SELECT aid, cap, skill, rank_rating, rank_reviews, registered_at FROM agent_cap WHERE rank_rating >= ` + behindLocals + `
+			EXCEPT ` + taughtCaps + `) AS more)
+		UNION (SELECT aid FROM (` + taughtCaps + `
+			EXCEPT SELECT aid, cap, skill, rank_rating, rank_reviews, registered_at FROM agent_cap) AS fewer)`},
+	{"agents of other hubs that are listed in spite of what stands about them, or that are not", `
+		SELECT l.aid FROM learned l WHERE l.shown AND NOT EXISTS (
+			SELECT FROM teacher t WHERE t.peer_id = l.peer_id AND (t.listed OR t.tour IS NOT NULL) AND NOT l.stale
+				AND NOT EXISTS (SELECT FROM agent a WHERE a.aid = l.aid) AND NOT EXISTS (SELECT FROM block b WHERE b.aid = l.aid)
+				AND NOT EXISTS (SELECT FROM member m WHERE m.aid = l.aid AND m.hidden_at IS NOT NULL))
+		UNION
+		SELECT l.aid FROM learned l JOIN teacher t ON t.peer_id = l.peer_id AND t.listed AND t.tour IS NULL
+		WHERE NOT l.stale AND NOT EXISTS (SELECT FROM learned s WHERE s.aid = l.aid AND s.shown)
+			AND NOT EXISTS (SELECT FROM agent a WHERE a.aid = l.aid) AND NOT EXISTS (SELECT FROM block b WHERE b.aid = l.aid)
+			AND NOT EXISTS (SELECT FROM member m WHERE m.aid = l.aid AND m.hidden_at IS NOT NULL)`},
+	{"agents of other hubs without a history", `
+		SELECT aid FROM learned l WHERE NOT EXISTS (SELECT FROM known_elsewhere k WHERE k.aid = l.aid)`},
+	{"peers that teach another number of agents, or bytes, than is counted", `
+		SELECT peer_id::text FROM teacher t
+		LEFT JOIN (SELECT peer_id, count(*) AS n, sum(size) AS sizes FROM learned GROUP BY peer_id) l USING (peer_id)
+		LEFT JOIN (SELECT peer_id, sum(size) AS sizes FROM learned_review GROUP BY peer_id) r USING (peer_id)
+		WHERE agents <> coalesce(n, 0) OR bytes <> coalesce(l.sizes, 0) + coalesce(r.sizes, 0)`},
+	{"agents of other hubs that are miscounted", `
+		SELECT 'in all' FROM (SELECT coalesce(sum(n), 0) AS n FROM directory_count WHERE name = 'federated') c,
+			(SELECT count(*) AS n FROM learned WHERE shown) l WHERE c.n <> l.n`},
 	{"cards of no agent", `SELECT aid FROM agent_card c WHERE NOT EXISTS (SELECT FROM agent a WHERE a.aid = c.aid)`},
 	{"older cards of no agent", `SELECT aid FROM agent_adp_card c WHERE NOT EXISTS (SELECT FROM agent a WHERE a.aid = c.aid)`},
 	{"key sets of no agent", `SELECT aid FROM agent_keyset k WHERE NOT EXISTS (SELECT FROM agent a WHERE a.aid = k.aid)`},
 	{"card tags that differ from their card", `
-		(SELECT aid FROM agent_card_tag EXCEPT SELECT aid FROM agent_card) UNION
-		(SELECT aid FROM (SELECT aid, unnest(tags) FROM agent_card EXCEPT SELECT aid, tag FROM agent_card_tag) d)`},
+		(SELECT aid FROM (SELECT aid, tag FROM agent_card_tag EXCEPT (` + taggedCards + `)) m) UNION
+		(SELECT aid FROM ((` + taggedCards + `) EXCEPT SELECT aid, tag FROM agent_card_tag) d)`},
 	{"agents that cannot be seen", `SELECT aid FROM agent a WHERE NOT EXISTS (SELECT FROM agent_seen s WHERE s.aid = a.aid)`},
 	{"agents without a mailbox", `
 		SELECT aid FROM agent a WHERE NOT EXISTS (SELECT FROM mailbox b WHERE b.aid = a.aid
@@ -91,6 +118,10 @@ var loose = []struct{ says, query string }{
 	{"members whose rating is not that of their reviews", `
 		SELECT aid FROM member LEFT JOIN (SELECT subject, count(*) AS n, sum(rating) AS ratings FROM review GROUP BY subject) r ON subject = aid
 		WHERE rating_count <> coalesce(n, 0) OR rating_sum <> coalesce(ratings, 0)`},
+	{"agents that never registered here whose rating is not that of their reviews", `
+		SELECT aid FROM known_elsewhere k LEFT JOIN (SELECT subject, count(*) AS n, sum(rating) AS ratings FROM review
+			WHERE NOT EXISTS (SELECT FROM member m WHERE m.aid = subject) GROUP BY subject) r ON subject = aid
+		WHERE rating_count <> coalesce(n, 0) OR rating_sum <> coalesce(ratings, 0)`},
 	{"agents with another rating than their member's", `
 		SELECT aid FROM agent a JOIN member m USING (aid) WHERE (a.rating_sum, a.rating_count) <> (m.rating_sum, m.rating_count)`},
 	{"reviews that are miscounted", `
@@ -104,6 +135,15 @@ var loose = []struct{ says, query string }{
 	{"entries for peers with numbers to come", `SELECT aid FROM feed, feed_head WHERE fed_seq > seq`},
 	{"mail in no mailbox", `SELECT DISTINCT to_aid FROM message m WHERE NOT EXISTS (SELECT FROM mailbox b WHERE b.aid = m.to_aid)`},
 }
+
+// What follows from the agents of other hubs that lists show, and from cards.
+const (
+	taughtCaps = `
+	SELECT l.aid, cap, l.stream = 'cards' AND cap <> '', l.rank_rating, l.rank_reviews, l.taught_at
+	FROM learned l, unnest(l.caps || ''::text) AS cap WHERE l.shown AND l.caps <> '{}'`
+	taggedCards = `
+	SELECT aid, unnest(tags) AS tag FROM agent_card UNION SELECT aid, unnest(tags) FROM learned WHERE shown`
+)
 
 func (i *Integrity) references(ctx context.Context) (wrong []string, err error) {
 	for _, l := range loose {

@@ -18,8 +18,9 @@ const integrityHistories = 16 << 20
 // reviews verifies every review once more, and that lists count what it says.
 func (i *Integrity) reviews(ctx context.Context) (wrong []string, err error) {
 	rows, err := i.pool.Query(ctx, `
-		SELECT v.seq, v.interaction, v.subject, v.reviewer, v.rating, v.receipt, v.review, s.kel, r.kel
-		FROM review v LEFT JOIN member s ON s.aid = v.subject LEFT JOIN member r ON r.aid = v.reviewer`)
+		SELECT v.seq, v.interaction, v.subject, v.reviewer, v.rating, v.receipt, v.review, coalesce(s.kel, k.kel), r.kel
+		FROM review v LEFT JOIN member s ON s.aid = v.subject LEFT JOIN member r ON r.aid = v.reviewer
+		LEFT JOIN known_elsewhere k ON k.aid = v.subject`)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ const (
 	lockBlocks
 	lockFeed
 	lockForwards
+	lockTeaching
 )
 
 // exclusively runs f in a transaction unless another process is at the same

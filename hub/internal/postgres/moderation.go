@@ -136,6 +136,9 @@ func (s *Moderation) Unhide(ctx context.Context, act audit.Act) error {
 func (s *Moderation) hide(ctx context.Context, act audit.Act, is bool, already error) error {
 	return acting(ctx, s.pool, act, func(tx pgx.Tx) error {
 		args := pgx.NamedArgs{"aid": act.Target, "now": act.At, "is": is}
+		if err := lockAIDs(ctx, tx, []string{act.Target}); err != nil {
+			return err
+		}
 		var was bool
 		err := tx.QueryRow(ctx, `SELECT hidden_at IS NOT NULL FROM member WHERE aid = @aid FOR UPDATE`, args).Scan(&was)
 		if err != nil {
@@ -147,7 +150,10 @@ func (s *Moderation) hide(ctx context.Context, act audit.Act, is bool, already e
 		if _, err := tx.Exec(ctx, `UPDATE member SET hidden_at = CASE WHEN @is THEN @now::timestamptz END WHERE aid = @aid`, args); err != nil {
 			return fmt.Errorf("hide or show a member: %w", err)
 		}
-		return relist(ctx, tx, []string{act.Target})
+		if err := relist(ctx, tx, []string{act.Target}); err != nil {
+			return err
+		}
+		return relearn(ctx, tx, []string{act.Target})
 	})
 }
 
@@ -155,6 +161,9 @@ func (s *Moderation) hide(ctx context.Context, act audit.Act, is bool, already e
 // what was signed stay. It says how many messages were deleted with the mailbox.
 func (s *Moderation) Remove(ctx context.Context, act audit.Act) (undelivered int64, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := lockAIDs(ctx, tx, []string{act.Target}); err != nil {
+			return err
+		}
 		a, err := lockAgent(ctx, tx, act.Target)
 		if errs.KindOf(err) == errs.NotFound {
 			return moderation.NotRegistered()

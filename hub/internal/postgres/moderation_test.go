@@ -344,8 +344,8 @@ func TestRemoving(t *testing.T) {
 	wantReason(t, "removing twice", err, "not_registered")
 	_, err = h.store.SignerKEL(t.Context(), h.visitor(n))
 	wantReason(t, "its next request", err, "agent_unknown")
-	if kel, note, err := h.KEL(t.Context(), n.AID()); err != nil || note == "" || !slices.Equal(kel, n.Key.KEL()) {
-		t.Errorf("its history: %q, %v", note, err)
+	if kel, err := h.KEL(t.Context(), n.AID()); err != nil || kel.Note == "" || !slices.Equal(kel.KEL, n.Key.KEL()) {
+		t.Errorf("its history: %q, %v", kel.Note, err)
 	}
 	if got := h.find("digest"); len(got) != 0 {
 		t.Errorf("digest finds %v", got)

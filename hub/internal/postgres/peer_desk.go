@@ -92,6 +92,9 @@ func changePeer(ctx context.Context, tx pgx.Tx, p peers.Peer, now time.Time) err
 
 // Remove implements peers.Entries.
 func (s *Peers) Remove(ctx context.Context, id int64, act audit.Act) error {
+	if err := forget(ctx, s.pool, id, act.At); err != nil {
+		return err
+	}
 	return acting(ctx, s.pool, act, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `DELETE FROM peer WHERE id = @id`, pgx.NamedArgs{"id": id})
 		if err == nil && tag.RowsAffected() == 0 {

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -68,9 +70,12 @@ func (s *Reviews) Put(ctx context.Context, r reviews.Review, now time.Time) erro
 	})
 }
 
-// rate adds a rating to what is said of an agent and moves it to the place that
+// rate adds a rating, under the lock of the AID, to what is said of an agent and moves it to the place that
 // goes with it, in all lists. Who has left has no place until it comes back.
 func rate(ctx context.Context, tx pgx.Tx, aid string, rating int64) error {
+	if err := lockAIDs(ctx, tx, []string{aid}); err != nil {
+		return err
+	}
 	a, err := lockAgent(ctx, tx, aid)
 	left := errs.KindOf(err) == errs.NotFound
 	if err != nil && !left {
@@ -80,10 +85,74 @@ func rate(ctx context.Context, tx pgx.Tx, aid string, rating int64) error {
 	err = tx.QueryRow(ctx, `
 		UPDATE member SET rating_sum = rating_sum + @rating, rating_count = rating_count + 1
 		WHERE aid = @aid RETURNING rating_sum, rating_count`, args).Scan(&a.Rating.Sum, &a.Rating.Count)
-	if err != nil || left {
+	switch {
+	case left && (err == nil || errors.Is(err, pgx.ErrNoRows)):
+		return rateElsewhere(ctx, tx, aid, rating, err == nil)
+	case err != nil:
 		return found(err, errAgentUnknown(), "rate a member")
 	}
 	return replace(ctx, tx, a)
+}
+
+// rateElsewhere does it for an agent that is not registered here, if a peer told of
+// it. What is said of one that never was a member stands beside its history.
+func rateElsewhere(ctx context.Context, tx pgx.Tx, aid string, rating int64, member bool) error {
+	if !member {
+		tag, err := tx.Exec(ctx, `
+			UPDATE known_elsewhere SET rating_sum = rating_sum + @rating, rating_count = rating_count + 1
+			WHERE aid = @aid`, pgx.NamedArgs{"aid": aid, "rating": rating})
+		if err == nil && tag.RowsAffected() == 0 {
+			err = errAgentUnknown()
+		}
+		if err != nil {
+			return fmt.Errorf("rate an agent of another hub: %w", err)
+		}
+	}
+	return replaceElsewhere(ctx, tx, aid)
+}
+
+// replaceElsewhere writes what is said of an agent of another hub into all that was
+// taught of it.
+func replaceElsewhere(ctx context.Context, tx pgx.Tx, aid string) error {
+	rows, err := tx.Query(ctx, `
+		SELECT `+elsewhereColumns+`, l.peer_id, l.stream, coalesce(m.rating_sum, k.rating_sum), coalesce(m.rating_count, k.rating_count)
+		FROM learned l JOIN known_elsewhere k ON k.aid = l.aid LEFT JOIN member m ON m.aid = l.aid
+		WHERE l.aid = @aid`, pgx.NamedArgs{"aid": aid})
+	if err != nil {
+		return fmt.Errorf("read what was taught: %w", err)
+	}
+	var b pgx.Batch
+	for rows.Next() {
+		var peer int64
+		var stream string
+		var r directory.Rating
+		e, err := toElsewhere(rows, &peer, &stream, &r.Sum, &r.Count)
+		if err != nil {
+			rows.Close()
+			return fmt.Errorf("read what was taught: %w", err)
+		}
+		e.Rating = r
+		if err := queueRated(&b, e, peer, stream); err != nil {
+			rows.Close()
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read what was taught: %w", err)
+	}
+	queueChange(&b, []string{aid}, func() {})
+	return found(tx.SendBatch(ctx, &b).Close(), nil, "move a reviewed agent")
+}
+
+func queueRated(b *pgx.Batch, e directory.Elsewhere, peer int64, stream string) error {
+	view, err := e.Rendered()
+	place := e.Place()
+	b.Queue(`
+		UPDATE learned SET rating_sum = @sum, rating_count = @count, rank_rating = @rating, rank_reviews = @reviews, view = @view
+		WHERE aid = @aid AND peer_id = @peer AND stream = @stream`, pgx.NamedArgs{
+		"aid": e.AID, "peer": peer, "stream": stream, "sum": e.Rating.Sum, "count": e.Rating.Count,
+		"rating": place.Rating, "reviews": place.Reviews, "view": view})
+	return err
 }
 
 // replace writes a rating that changed into everything that is ordered by it.

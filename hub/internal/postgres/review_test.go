@@ -438,6 +438,7 @@ func TestNoQuestionAboutReviewsScansATable(t *testing.T) {
 	j := newJury(t)
 	const agents, said = 20_000, 100_000
 	seed(t, j.pool, agents)
+	seedTaught(t, j.pool, agents)
 	_, err := j.pool.Exec(t.Context(), `
 		WITH aids AS (SELECT aid, row_number() OVER (ORDER BY aid) AS i FROM member)
 		INSERT INTO review (interaction, subject, reviewer, seq, rating, receipt, review, accepted_at)

@@ -12,7 +12,15 @@ import (
 // answers for everybody: nobody said anything of a stranger.
 func (r *Reviews) Reputation(ctx context.Context, aid string) (wire.Reputation, error) {
 	local, err := r.store.Rating(ctx, aid)
-	return reputation(aid, source("", local)), err
+	if err != nil {
+		return wire.Reputation{}, err
+	}
+	taught, err := r.store.Elsewhere(ctx, aid)
+	peers := make([]wire.ReviewSource, len(taught))
+	for i, p := range taught {
+		peers[i] = source(p.Hub, p.Rating)
+	}
+	return reputation(aid, source("", local), peers...), err
 }
 
 // source is a rating as one of the places it comes from.

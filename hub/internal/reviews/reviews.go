@@ -62,17 +62,23 @@ func (r *Reviews) verify(ctx context.Context, v Review) error {
 	if err != nil {
 		return err
 	}
+	return Verify(v, provider, reviewer, r.replay)
+}
+
+// Verify holds both objects to the key histories of who was reviewed and of who
+// did.
+func Verify(v Review, provider, reviewer []byte, replay func([]byte) (*identity.History, error)) error {
 	switch {
 	case !plausible(provider, v.Receipt.Signed):
 		return errs.New(errs.Invalid, "receipt_bad_signature", "the receipt's signature does not verify").In("receipt")
 	case !plausible(reviewer, v.Word.Signed):
 		return errs.New(errs.Invalid, "review_bad_signature", "the review's signature does not verify").In("review")
 	}
-	of, err := r.replay(provider)
+	of, err := replay(provider)
 	if err != nil {
 		return err
 	}
-	by, err := r.replay(reviewer)
+	by, err := replay(reviewer)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,10 @@ type Store interface {
 	// Rating is what the reviews of an agent come to; zero for anybody without.
 	Rating(ctx context.Context, aid string) (directory.Rating, error)
 
+	// Elsewhere is what reviews that peers took in, and this hub did not, come to,
+	// in the order of the peers.
+	Elsewhere(ctx context.Context, aid string) ([]Peer, error)
+
 	// Edges gives up to n reviews after the one numbered after, in the order
 	// they were taken in.
 	Edges(ctx context.Context, after int64, n int) ([]Edge, error)
@@ -45,4 +49,11 @@ type Edge struct {
 	Seq               int64
 	Reviewer, Subject string
 	Rating            int
+}
+
+// Peer is what the reviews of one agent come to that a peer took in. Hub is its
+// address.
+type Peer struct {
+	Hub    string
+	Rating directory.Rating
 }

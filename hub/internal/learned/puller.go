@@ -1,0 +1,231 @@
+package learned
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/peers"
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+const (
+	tick    = time.Second
+	atOnce  = 16               // readings of one process, each of another peer
+	maxTurn = 2 * time.Minute  // of one reading, then others come first
+	maxPage = 30 * time.Second // until a page is there, whatever Net allows
+)
+
+// What a peer may answer a reading with, beside the page.
+const answered, unknownPath = 200, 404
+
+// Net reaches peers. It bounds every answer in size and time.
+type Net interface {
+	Get(ctx context.Context, url string, maxBytes int64) (status int, body []byte, err error)
+}
+
+// Peers are those that are learned from now.
+type Peers interface {
+	All() []peers.Peer
+	Discovering() []peers.Peer
+	DiscoveryOn() bool
+}
+
+// Puller reads what peers publish. Of all processes one reads a stream, and
+// another goes on where it ended.
+type Puller struct {
+	Vetter
+	Store   Store
+	Net     Net
+	Peers   Peers
+	Horizon Horizon
+	Metrics *Metrics
+	Log     *slog.Logger
+
+	work    chan struct{} // pages that are vetted and written at once
+	enroled string        // the peers that Enroll was told of
+}
+
+// NewPuller makes one.
+func NewPuller(p Puller) *Puller {
+	p.work = make(chan struct{}, 2)
+	return &p
+}
+
+// Run reads until ctx ends, and waits for what is under way.
+func (p *Puller) Run(ctx context.Context) error {
+	var busy sync.WaitGroup
+	defer busy.Wait()
+	free := make(chan struct{}, atOnce)
+	every := time.NewTicker(tick)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+		}
+		jobs, err := p.due(ctx, atOnce-len(free))
+		if err != nil && ctx.Err() == nil {
+			p.Log.Warn("what peers publish is not read just now", "error", err)
+		}
+		for _, d := range jobs {
+			free <- struct{}{}
+			busy.Go(func() {
+				defer func() { <-free }()
+				p.turn(ctx, d.Job, d.peer)
+			})
+		}
+	}
+}
+
+// Once reads all that is due, and comes back when that is done.
+func (p *Puller) Once(ctx context.Context) error {
+	jobs, err := p.due(ctx, atOnce)
+	var busy sync.WaitGroup
+	for _, d := range jobs {
+		busy.Go(func() { p.turn(ctx, d.Job, d.peer) })
+	}
+	busy.Wait()
+	return err
+}
+
+type dueJob struct {
+	Job
+	peer peers.Peer
+}
+
+// due leases what is to be read now.
+func (p *Puller) due(ctx context.Context, n int) (out []dueJob, err error) {
+	byID, ids := map[int64]peers.Peer{}, []int64{}
+	for _, peer := range p.Peers.Discovering() {
+		byID[peer.ID], ids = peer, append(ids, peer.ID)
+	}
+	if len(ids) == 0 || n == 0 {
+		return nil, nil
+	}
+	if known := fmt.Sprint(ids); known != p.enroled {
+		if err := p.Store.Enroll(ctx, ids, p.Now()); err != nil {
+			return nil, err
+		}
+		p.enroled = known
+	}
+	jobs, err := p.Store.Lease(ctx, ids, n, p.Now())
+	for _, j := range jobs {
+		out = append(out, dueJob{j, byID[j.Peer]})
+	}
+	return out, err
+}
+
+// turn reads one stream as far as it goes, and gives it back.
+func (p *Puller) turn(ctx context.Context, j Job, peer peers.Peer) {
+	reading, cancel := context.WithTimeout(ctx, maxTurn)
+	defer cancel()
+	r := &round{Puller: p, job: j, peer: peer, from: Source{Peer: j.Peer, Stream: j.Stream, Endpoint: peer.Endpoint}}
+	err := r.run(reading)
+	if reading.Err() != nil { // its time is over, or ours
+		err = nil
+	}
+	p.Metrics.ended(peer.Name, j.Stream, err)
+	giveBack, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer done()
+	if err := p.Store.Release(giveBack, j, outcome(j, r.end, r.news, err, p.Now()), p.Now()); err != nil {
+		p.Log.Warn("the reading of a peer was not given back, it goes on when its lease has run out",
+			"peer", peer.Name, "stream", j.Stream, "error", err)
+	}
+}
+
+// round is one reading of a stream.
+type round struct {
+	*Puller
+	job  Job
+	peer peers.Peer
+	from Source
+	end  bool
+	news bool
+}
+
+func (r *round) run(ctx context.Context) error {
+	if err := r.askAgain(ctx); err != nil {
+		return err
+	}
+	for !r.end {
+		p, err := r.page(ctx, r.job.ReadTo)
+		if err != nil {
+			return err
+		}
+		if p.missing {
+			r.end = true
+			return nil // nothing it taught is forgotten for that
+		}
+		r.end = len(p.Cards)+len(p.Reviews) == 0
+		if err := r.learn(ctx, p, p.Cursor); err != nil {
+			return err
+		}
+		r.job.ReadTo = p.Cursor
+	}
+	if r.job.Passing {
+		return r.Store.Sweep(ctx, r.job, r.Now())
+	}
+	return nil
+}
+
+// askAgain reads the pages that entries stand in which were refused for a while
+// that may be over. What has moved on in its stream is met at its new place.
+func (r *round) askAgain(ctx context.Context) error {
+	due, err := r.Store.Due(ctx, r.job, r.Now())
+	if err != nil {
+		return err
+	}
+	read := int64(0)
+	for _, h := range due {
+		if h.FedSeq <= read {
+			continue // the page before held it, too
+		}
+		p, err := r.page(ctx, h.FedSeq-1)
+		if err != nil {
+			return err
+		}
+		p.asked = h.AID
+		if err := r.learn(ctx, p, r.job.ReadTo); err != nil {
+			return err
+		}
+		read = p.Cursor
+	}
+	return nil
+}
+
+// page asks for the entries behind a place. A hub that knows no such stream has an
+// empty one.
+func (r *round) page(ctx context.Context, after int64) (page, error) {
+	s := streams[r.job.Stream]
+	asking, cancel := context.WithTimeout(ctx, maxPage)
+	defer cancel()
+	status, body, err := r.Net.Get(asking, r.peer.Endpoint+s.path+"?cursor="+strconv.FormatInt(after, 10), s.most)
+	switch {
+	case err != nil:
+		return page{}, err
+	case status == unknownPath:
+		return page{Cursor: after, missing: true}, nil
+	case status != answered:
+		return page{}, errs.New(errs.BadGateway, "peer_refused", "the peer answered with status %d", status)
+	}
+	return readPage(body, after)
+}
+
+// learn decides on a page and moves the reading on to a place.
+func (r *round) learn(ctx context.Context, p page, to int64) error {
+	select {
+	case r.work <- struct{}{}:
+		defer func() { <-r.work }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if r.job.Stream == peers.Reviews {
+		return r.learnReviews(ctx, p, to)
+	}
+	return r.learnAgents(ctx, p.cards(r.job.Stream), to)
+}
