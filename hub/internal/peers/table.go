@@ -78,8 +78,12 @@ func (t *Table) pick(on bool, is func(Peer) bool) (out []Peer) {
 	return out
 }
 
-// DeliveryOn reports whether this hub forwards and takes forwards at all.
-func (t *Table) DeliveryOn() bool { return t.on(t.switches.Delivery, Peer.Delivers) }
+// DeliveryOn reports whether this hub forwards and takes forwards at all. A peer
+// that is paused counts: an agent that is not here may be there, and its senders
+// are not told that there is no such agent.
+func (t *Table) DeliveryOn() bool {
+	return t.on(t.switches.Delivery, func(p Peer) bool { return p.Delivery })
+}
 
 // DiscoveryOn reports whether this hub tells and learns at all. What it tells is
 // open to everyone (wire 2, J.4).

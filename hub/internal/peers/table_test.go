@@ -69,8 +69,8 @@ func TestTablePicks(t *testing.T) {
 
 func TestSwitches(t *testing.T) {
 	mail, cards := Peer{ID: 1, AID: "a", Name: "mail", Delivery: true, KEL: []byte{1}}, Peer{ID: 2, AID: "b", Name: "cards", Discovery: true, KEL: []byte{1}}
-	paused := cards
-	paused.Paused = true
+	paused, held := cards, mail
+	paused.Paused, held.Paused = true, true
 	tests := []struct {
 		says                string
 		switches            Switches
@@ -80,7 +80,8 @@ func TestSwitches(t *testing.T) {
 		{"nobody, nothing", Switches{}, nil, false, false},
 		{"a peer switches on what it is for", Switches{}, []Peer{mail}, true, false},
 		{"and no more", Switches{}, []Peer{cards}, false, true},
-		{"a paused one switches nothing on", Switches{}, []Peer{paused}, false, false},
+		{"a paused one switches no discovery on", Switches{}, []Peer{paused}, false, false},
+		{"but delivery: its agents may be there", Switches{}, []Peer{held}, true, false},
 		{"off is off", Switches{Off, Off}, []Peer{mail, cards}, false, false},
 		{"on is on without peers", Switches{On, On}, nil, true, true},
 	}
