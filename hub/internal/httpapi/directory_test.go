@@ -29,6 +29,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/feed"
 	"github.com/anet-hub/anet/hub/internal/moderation"
+	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/hub/internal/reviews"
@@ -51,6 +52,7 @@ type town struct {
 	pool      *pgxpool.Pool
 	asked     *asked
 	discovery *discovery
+	peers     []peers.Face
 
 	mu  sync.Mutex
 	now time.Time
@@ -80,7 +82,7 @@ func newTownOn(t testing.TB, pool *pgxpool.Pool, door admission.Door) *town {
 		Signers: store, Key: w, Replays: cache, Budget: budget.New(64 << 20), Version: "test",
 		Log:     slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: reg, Gather: reg, Now: w.clock, PublicURL: "https://hub.example.org",
-	}, w.rules, &Pages{Directory: w.rules}, &Streams{Feed: feed.New(postgres.NewFeed(pool), w.discovery)})
+	}, w.rules, &Pages{Directory: w.rules, Peers: w}, &Streams{Feed: feed.New(postgres.NewFeed(pool), w.discovery)})
 	return w
 }
 
@@ -96,6 +98,8 @@ func (a *asked) Standing(ctx context.Context, v moderation.Visitor) (directory.S
 }
 
 func (w *town) Current() *identity.Controller { return w.hub }
+
+func (w *town) Faces() []peers.Face { return w.peers }
 
 func (w *town) clock() time.Time {
 	w.mu.Lock()

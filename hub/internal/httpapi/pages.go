@@ -7,16 +7,24 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/web"
 	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
+// Neighbours tells which hubs this one federates with.
+type Neighbours interface {
+	// Faces gives what everyone may know of them, in table order.
+	Faces() []peers.Face
+}
+
 // Pages is the group of the pages for people. They ask the directory what the
 // API asks it, and answer a failure with a page of the same status.
 type Pages struct {
 	Directory *Directory
+	Peers     Neighbours
 
 	api *API
 }
@@ -33,6 +41,7 @@ func (p *Pages) routes(a *API, r chi.Router) {
 	r.Get("/", p.front())
 	r.Get("/a/{aid}", p.page(p.agent))
 	r.Get("/hub", p.page(p.hub))
+	r.Get("/peers", p.page(p.peers))
 	r.Get("/llms.txt", a.open(p.guide))
 	r.Get("/assets/{name}", a.open(p.asset))
 	r.NotFound(p.negotiate(p.page(nowhere), a.open(notFound)))
@@ -186,5 +195,13 @@ func (p *Pages) hub(r *http.Request, _ *taking) (web.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return web.NewHub(p.site(r), p.api.self(key), key.Seq(), stats.Agents, p.api.limits), nil
+	return web.NewHub(p.site(r), p.api.self(key), key.Seq(), stats.Agents, len(p.Peers.Faces()), p.api.limits), nil
+}
+
+func (p *Pages) peers(r *http.Request, _ *taking) (web.Page, error) {
+	var list []web.Peer
+	for _, f := range p.Peers.Faces() {
+		list = append(list, web.Peer(f))
+	}
+	return web.NewPeers(p.site(r), list, p.api.Now()), nil
 }

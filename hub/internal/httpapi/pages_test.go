@@ -13,6 +13,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/budget"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/reviews/reviewtest"
 	"github.com/anet-hub/anet/hub/internal/web"
 	"github.com/anet-hub/anet/shared/card"
@@ -65,10 +66,14 @@ func TestPages(t *testing.T) {
 	work.Word.Comment = "5 < 6 & <b>fast</b>"
 	w.submit(work)
 	w.advance(90 * time.Minute)
+	w.peers = []peers.Face{
+		{Name: "labs", AID: carol.AID(), Endpoint: "https://hub.labs.example:8443/net", Delivery: true, Discovery: true, Since: testNow, Agents: 1204},
+		{Name: "quiet-one", AID: bob.AID(), Endpoint: "http://10.0.0.7:8088", Since: testNow.Add(-time.Hour)},
+	}
 	for file, target := range map[string]string{
 		"front.html": "/", "exact.html": "/?cap=text.digest", "words.html": "/?q=MORE", "nobody.html": "/?cap=light.onoff",
 		"bad.html": "/?cap=a*b", "agent.html": "/a/" + alice.AID(), "no_card.html": "/a/" + bob.AID(),
-		"departed.html": "/a/" + carol.AID(), "unknown.html": "/a/" + w.hub.AID(), "hub.html": "/hub", "llms.txt": "/llms.txt",
+		"departed.html": "/a/" + carol.AID(), "unknown.html": "/a/" + w.hub.AID(), "hub.html": "/hub", "peers.html": "/peers", "llms.txt": "/llms.txt",
 	} {
 		golden.Equal(t, "testdata/pages/"+file, masked(w.browse(target).raw))
 	}
@@ -100,6 +105,7 @@ func TestPageStatuses(t *testing.T) {
 		{"an agent nobody knows", "/a/" + w.hub.AID(), 404, "No agent"},
 		{"no AID", "/a/alice", 404, "No agent"},
 		{"the hub", "/hub", 200, w.hub.AID()},
+		{"its peers", "/peers", 200, "federates with no other"},
 		{"no page", "/nowhere", 404, "There is no such route."},
 	}
 	for _, tt := range tests {
@@ -223,7 +229,7 @@ var (
 )
 
 // checkInert wants no script and no style inside of a page, and no address that
-// leads out of the hub.
+// leads out of the hub, but for those that say so.
 func checkInert(t *testing.T, target string, page []byte) {
 	t.Helper()
 	for _, tag := range tags.FindAllString(string(page), -1) {
@@ -231,6 +237,9 @@ func checkInert(t *testing.T, target string, page []byte) {
 			t.Errorf("%s: %s", target, tag)
 		}
 		for _, m := range address.FindAllStringSubmatch(tag, -1) {
+			if strings.HasPrefix(tag, `<a rel="external nofollow noreferrer" href="http`) {
+				continue // to where an agent is at home
+			}
 			if !strings.HasPrefix(m[1], "/") && m[1] != "#main" || strings.HasPrefix(m[1], "//") {
 				t.Errorf("%s: %s leads elsewhere", target, tag)
 			}

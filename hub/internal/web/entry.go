@@ -16,7 +16,7 @@ const shownCaps = 8
 // Entry is an agent in a list.
 type Entry struct {
 	AID, Name, Summary string
-	HomeHub            string
+	HomeHub            *Home // nil where it is this hub
 	Path               string
 	Caps               []Cap
 	More               int // capabilities left out
@@ -53,7 +53,7 @@ func (r Rating) String() string {
 func entryOf(v wire.Agent, asked capability.Expr) Entry {
 	caps := capsOf(v, asked)
 	return Entry{
-		AID: v.AID, Name: nameOf(v), Summary: plain.Line(v.Summary), HomeHub: plain.Line(v.HomeHub), Path: "/a/" + v.AID,
+		AID: v.AID, Name: nameOf(v), Summary: plain.Line(v.Summary), HomeHub: homeOf(v.HomeHub), Path: "/a/" + v.AID,
 		Caps: caps, More: len(v.Caps) - len(caps),
 		Signed: len(v.Tags) < len(v.Caps), Quiet: v.Quiet, Rating: Rating{v.AvgRating, v.ReviewCount},
 	}

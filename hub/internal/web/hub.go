@@ -65,21 +65,32 @@ type Hub struct {
 	KeyState     uint64
 	Wire         int
 	Agents       string
+	Peers        string // how many, empty for none
 	Limits       []Limit
 	Join         []Command
 }
 
 // NewHub shows the hub.
-func NewHub(s Site, id wire.Identity, keyState uint64, agents int64, l wire.Limits) Hub {
+func NewHub(s Site, id wire.Identity, keyState uint64, agents int64, peers int, l wire.Limits) Hub {
 	return Hub{
 		Site: s, AID: id.AID, History: codec.CID(id.KEL), KeyState: keyState, Wire: wire.Version,
-		Agents: humanize.Comma(agents), Limits: limitsOf(l),
+		Agents: humanize.Comma(agents), Peers: others(peers), Limits: limitsOf(l),
 		Join: []Command{
 			{"Make a node and register it", "anet join " + quote(s.URL) + " --name my-node"},
 			{"Run it", "anet up --detach"},
 			{"See what it serves and what this hub lists", "anet status"},
 		},
 	}
+}
+
+func others(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "one other hub"
+	}
+	return humanize.Comma(int64(n)) + " other hubs"
 }
 
 // Here is the entry of the hub.

@@ -3,7 +3,8 @@
 //
 // The one rule: what an agent wrote is shown as text. It passes shared/plain on
 // its way into a page, stands in an element with a direction of its own, and
-// never becomes an address: every link on a page leads into this hub.
+// never becomes an address: every link on a page leads into this hub, but for
+// those that name the hub where an agent is at home.
 package web
 
 import (

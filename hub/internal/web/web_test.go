@@ -78,6 +78,31 @@ func TestRating(t *testing.T) {
 	}
 }
 
+// Where an agent is at home is its word, or a peer's.
+func TestHomes(t *testing.T) {
+	tests := []struct{ said, host, url string }{
+		{"https://hub.example.org/", "hub.example.org", "https://hub.example.org/"},
+		{"http://10.0.0.7:8088/net?x=1#y", "10.0.0.7:8088", "http://10.0.0.7:8088/net"},
+		{"javascript:alert(1)", "javascript:alert(1)", ""},
+		{"https://you@hub.example.org", "https://you@hub.example.org", ""},
+		{"//hub.example.org", "//hub.example.org", ""},
+		{"https://exe.\u202etxt", "exe.\uFFFDtxt", "https://exe.%E2%80%AEtxt"},
+		{"\x1b[2J", "\uFFFD[2J", ""},
+	}
+	for _, tt := range tests {
+		if got := homeOf(tt.said); got == nil || got.Host != tt.host || got.URL != tt.url {
+			t.Errorf("homeOf(%q) = %+v, want %q at %q", tt.said, got, tt.host, tt.url)
+		}
+		page, err := NewSearch(Site{}, Question{}, []wire.Agent{{AID: "bafy", HomeHub: tt.said}}, "").HTML()
+		if err != nil || strings.Contains(string(page), `href="`+tt.url+`"`) != (tt.url != "") {
+			t.Errorf("%q on a page: %v, %s", tt.said, err, page)
+		}
+	}
+	if homeOf("") != nil {
+		t.Error("an agent of this hub has another home")
+	}
+}
+
 // Which commands a page offers: what a stranger could call, first what a card
 // vouches for, and nothing a shell would take apart.
 func TestCalls(t *testing.T) {
