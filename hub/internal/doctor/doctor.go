@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
@@ -58,8 +59,9 @@ type Inside struct {
 	Err   error // why there is nothing
 	Key   *identity.Controller
 	Facts *postgres.Facts
-	Conns int    // that one process opens at most
-	Dir   string // of data; empty where it is not on this machine
+	Peers []peers.Peer // in table order; known where Facts are
+	Conns int          // that one process opens at most
+	Dir   string       // of data; empty where it is not on this machine
 }
 
 // Case is what to look at.
@@ -69,6 +71,7 @@ type Case struct {
 	Slow   bool           // take the minute that a long poll takes
 	Inside Inside
 	Now    func() time.Time
+	Net    Net                // to peers
 	Tell   func(check string) // before each check
 
 	// Dial and Resolve are as usual where they are nil.
@@ -103,6 +106,7 @@ func (c Case) Examine(ctx context.Context) Results {
 		{"dns", x.lookUp}, {"connection", x.connect}, {"certificate", x.certificate}, {"redirect", x.redirect},
 		{"hub", x.hub}, {"body", x.body}, {"client", x.clientAddress}, {"poll", x.poll},
 		{"clock", x.clock}, {"database", x.database}, {"schema", x.schema}, {"backup", x.backup}, {"disk", x.disk},
+		{"peers", x.peers},
 	} {
 		if ctx.Err() != nil {
 			break

@@ -1,0 +1,122 @@
+package doctor
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/peers"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/relayauth"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// neighbour is a peer that answers well, where a test does not spoil it.
+type neighbour struct {
+	key    *identity.Controller
+	says   *identity.Controller // who answers as it
+	away   error
+	keys   int // statuses of its answers
+	stream int
+	older  int
+	ahead  time.Duration
+	asked  []string
+	claim  relayauth.Claim
+}
+
+func (n *neighbour) Identity(context.Context, string) (wire.Identity, error) {
+	return wire.Identity{AID: n.says.AID(), KEL: n.says.KEL()}, n.away
+}
+
+func (n *neighbour) Do(_ context.Context, r *http.Request, _ int64) (int, http.Header, []byte, error) {
+	n.asked = append(n.asked, r.URL.RequestURI())
+	h := http.Header{"Date": {time.Now().Add(n.ahead).UTC().Format(http.TimeFormat)}}
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/fed/v2/keys/"):
+		n.claim, _ = relayauth.ParseHeaders(r.Header)
+		return n.keys, h, nil, nil
+	case strings.HasPrefix(r.URL.Path, "/fed/v2/cards"):
+		return n.stream, h, nil, nil
+	case strings.HasPrefix(r.URL.Path, "/fed/v1/cards"):
+		return n.older, h, nil, nil
+	}
+	return http.StatusOK, h, nil, nil
+}
+
+// beside is a healthy hub with one healthy peer.
+func beside(t *testing.T) (*healthy, *neighbour) {
+	h, key := newHealthy(t), other(t)
+	n := &neighbour{key: key, says: key, keys: http.StatusNotFound, stream: http.StatusOK, older: http.StatusNotFound}
+	h.Net = n
+	h.Inside.Peers = []peers.Peer{{ID: 1, AID: key.AID(), Endpoint: "https://labs.example", Name: "labs", Delivery: true, Discovery: true}}
+	return h, n
+}
+
+func TestAHealthyPeer(t *testing.T) {
+	h, n := beside(t)
+	got := h.Examine(t.Context())
+	if got.Findings() != 0 || !strings.Contains(words(got), "labs proves who it is, agrees about the time, takes mail of this hub, tells of its agents") {
+		t.Errorf("found %s", words(got))
+	}
+	// What it is asked is signed as this hub, for it alone, and about nobody else.
+	self := h.Inside.Key
+	target := "/fed/v2/keys/" + self.AID()
+	if err := n.claim.Verify(self.KEL(), identity.Replay, wire.ActionFedKeys, n.key.AID(), "GET", target, nil); err != nil {
+		t.Errorf("the question for keys: %v", err)
+	}
+}
+
+func TestPeersAreFoundOut(t *testing.T) {
+	tests := []struct {
+		name       string
+		spoil      func(*healthy, *neighbour)
+		says, next string
+	}{
+		{"away", func(_ *healthy, n *neighbour) { n.away = errs.New(errs.BadGateway, "peer_unreachable", "refused") }, "does not prove", "curl https://labs.example/hub/identity"},
+		{"inside", func(_ *healthy, n *neighbour) { n.away = errs.New(errs.BadGateway, "address_refused", "no") }, "does not prove", "--peer-allow-range"},
+		{"another hub", func(_ *healthy, n *neighbour) { n.says = other(t) }, "another hub answers there", "another AID"},
+		{"a clock", func(_ *healthy, n *neighbour) { n.ahead = -time.Hour }, "clock that is 1h0m", "NTP"},
+		{"not entered there", func(_ *healthy, n *neighbour) { n.keys = 403 }, "takes nothing from this hub", "anet-hub peer add https://example.com"},
+		{"an old key", func(_ *healthy, n *neighbour) { n.keys = 401 }, "refuses this hub's signature", "five minutes"},
+		{"out of its sight", func(_ *healthy, n *neighbour) { n.keys = 502 }, "cannot make sure who this hub is", "curl https://example.com/hub/identity"},
+		{"busy", func(_ *healthy, n *neighbour) { n.keys = 503 }, "status 503", "wait"},
+		{"it tells nothing", func(_ *healthy, n *neighbour) { n.stream = 403 }, "tells nothing of its agents", "--federation-discovery on"},
+		{"no stream", func(_ *healthy, n *neighbour) { n.stream = 404 }, "status 404", "operator"},
+	}
+	for _, tt := range tests {
+		h, n := beside(t)
+		tt.spoil(h, n)
+		got := h.Examine(t.Context())
+		found := false
+		for _, r := range got {
+			found = found || r.Check == "peers" && r.Status == Finding && r.Why != "" &&
+				strings.HasPrefix(r.Message, "labs ") && strings.Contains(r.Message, tt.says) && strings.Contains(r.Next, tt.next)
+		}
+		if !found || got.Findings() != 1 {
+			t.Errorf("%s: want %q and %q, found %s", tt.name, tt.says, tt.next, words(got))
+		}
+	}
+}
+
+func TestPeersThatAreNotAsked(t *testing.T) {
+	for name, tt := range map[string]struct {
+		spoil func(*healthy, *neighbour)
+		asked int
+	}{
+		"paused":                {func(h *healthy, _ *neighbour) { h.Inside.Peers[0].Paused = true }, 0},
+		"from elsewhere":        {func(h *healthy, _ *neighbour) { h.Inside = Inside{None: true} }, 0},
+		"none":                  {func(h *healthy, _ *neighbour) { h.Inside.Peers = nil }, 0},
+		"for its agents alone":  {func(h *healthy, _ *neighbour) { h.Inside.Peers[0].Delivery = false }, 2},
+		"for its mail alone":    {func(h *healthy, _ *neighbour) { h.Inside.Peers[0].Discovery = false }, 2},
+		"with the older stream": {func(_ *healthy, n *neighbour) { n.stream, n.older = 404, 200 }, 4},
+	} {
+		h, n := beside(t)
+		tt.spoil(h, n)
+		if got := h.Examine(t.Context()); got.Findings() != 0 || len(n.asked) != tt.asked {
+			t.Errorf("%s: asked %q, found %s", name, n.asked, words(got))
+		}
+	}
+}
