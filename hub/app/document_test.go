@@ -37,7 +37,7 @@ func TestRoutesAreThoseOfTheDocument(t *testing.T) {
 }
 
 // pages are for people and no part of the API: httpapi.TestPages shows them.
-var pages = []string{"GET /a/{aid}", "GET /hub", "GET /assets/{name}"}
+var pages = []string{"GET /a/{aid}", "GET /hub", "GET /peers", "GET /assets/{name}"}
 
 // skeleton is what a new operation begins with.
 func skeleton(method, path string) string {

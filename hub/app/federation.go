@@ -13,7 +13,7 @@ import (
 
 // federate readies what stands between this hub and others.
 func (b *base) federate(ctx context.Context) (err error) {
-	if b.outbound, err = b.cfg.outbound(); err != nil {
+	if b.outbound, err = b.cfg.Outbound(); err != nil {
 		return err
 	}
 	store := postgres.NewPeers(b.pool)
@@ -22,10 +22,13 @@ func (b *base) federate(ctx context.Context) (err error) {
 		Store: store, Hubs: b.outbound, Table: b.peers, Circuits: b.circuits, Now: clock, Log: b.log,
 	})
 	b.calls, b.forwards = forward.NewQueue(b.circuits), forward.NewMetrics(b.reg)
+	b.watch = peers.NewWatch(b.peers, b.circuits, store, clock, b.log)
+	b.reg.MustRegister(b.watch)
 	return b.peers.Refresh(ctx)
 }
 
-func (c *Config) outbound() (*outbound.Client, error) {
+// Outbound makes the one client that calls peers.
+func (c *Config) Outbound() (*outbound.Client, error) {
 	allow, err := ranges("--peer-allow-range", c.PeerRanges)
 	if err != nil {
 		return nil, err

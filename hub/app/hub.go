@@ -80,6 +80,7 @@ type base struct {
 	peers     *peers.Table
 	circuits  *peers.Circuits
 	prover    *peers.Prover
+	watch     *peers.Watch
 	outbound  *outbound.Client
 	calls     *forward.Queue
 	forwards  *forward.Metrics
@@ -124,7 +125,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 	}
 	sweeper := liveness.NewSweeper(b.agents, b.presence, b.counts, clock, log)
 	h.loops = []func(context.Context) error{
-		key.Run, schema.Run, b.peers.Run, b.prover.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run,
+		key.Run, schema.Run, b.peers.Run, b.prover.Run, b.watch.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run,
 		listening(h.board, bus), rules.Run, between.Receiver.Run, backups.Run,
 	}
 	puller := b.newPuller()
@@ -173,7 +174,7 @@ func (b *base) newAPI(key *hubkey.Keeper, schema *postgres.Schema, rules *relay.
 		Proxies: proxies, PublicURL: b.cfg.PublicURL, Version: version.String(),
 		Log: b.log, Metrics: b.reg, Gather: b.reg, Now: clock,
 	}, listed, &httpapi.Mail{Relay: rules}, between, &httpapi.Streams{Feed: feed.New(postgres.NewFeed(b.pool), b.peers)},
-		&httpapi.Pages{Directory: listed}), nil
+		&httpapi.Pages{Directory: listed, Peers: b.watch}), nil
 }
 
 // listening runs the board and hangs up its connection afterwards.

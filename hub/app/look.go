@@ -38,6 +38,9 @@ func Look(ctx context.Context, cfg Config, log *slog.Logger) (in doctor.Inside) 
 	}
 	in.Key = key.Current()
 	facts, err := data.DB.Facts(ctx, time.Now)
+	if err == nil && facts.Peers {
+		in.Peers, err = postgres.NewPeers(data.DB.Pool).Peers(ctx)
+	}
 	if in.Err = err; err == nil {
 		in.Facts = &facts
 	}

@@ -79,7 +79,7 @@ func Glance(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error
 
 func newOperator(cfg Config, log *slog.Logger, data *Database) (*Operator, error) {
 	pool := data.DB.Pool
-	calls, err := cfg.outbound()
+	calls, err := cfg.Outbound()
 	if err != nil {
 		return nil, err
 	}

@@ -36,21 +36,25 @@ func (p *Program) doctorCommand() *cobra.Command {
 		defer show.end()
 		look.Now, look.Tell = p.Now, func(check string) { show.at("looking at: "+check, 0, 0) }
 		look.Inside = app.Look(ctx, j.cfg, j.log)
+		if look.Net, err = j.cfg.Outbound(); err != nil {
+			return cmdline.WrongUse("%w", err)
+		}
 		results := look.Examine(ctx)
 		show.end()
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return p.diagnose(look.URL, results)
-	})
+	}, (*app.Config).PeerFlags)
 	c.Flags().StringVar(&who.domain, "domain", "", "the hub's name: looks at https://NAME")
 	c.Flags().StringVar(&who.url, "url", "", "the hub's address, where it is no https://NAME (default: "+app.EnvPublicURL+", else "+here+")")
 	c.Flags().StringVar(&who.caFile, "ca-file", "", "file with root certificates (PEM) to trust, beside the system's")
 	c.Flags().BoolVar(&who.slow, "slow", false, "wait as long as a poll does, which takes a minute")
 	c.Long = `Doctor looks at a hub the way a node comes: name, certificate, what stands before
-it, what arrives of a request; then at its database, backups and disk. It changes
-nothing, and may be run beside a hub that serves. Where it can reach the hub's
-database it asks with the hub's own key; elsewhere some checks are skipped.`
+it, what arrives of a request; then at its database, backups and disk, and at each
+of its peers. It changes nothing, and may be run beside a hub that serves. Where it
+can reach the hub's database it asks with the hub's own key; elsewhere some checks
+are skipped.`
 	cmdline.Exiting(c, cmdline.Means(exitNo, "it found something; what to do stands beside it"))
 	return cmdline.Example(c, "anet-hub doctor --domain hub.example.org", "anet-hub doctor --domain hub.example.org --slow --json")
 }

@@ -87,6 +87,7 @@ type exam struct {
 
 	addresses []netip.Addr // of the name
 	answers   bool         // somebody speaks HTTP there
+	calls     string       // where the hub says that others reach it
 	limits    wire.Limits
 }
 

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -44,7 +45,7 @@ func (x *exam) peers(ctx context.Context) {
 		free <- struct{}{}
 		busy.Go(func() {
 			defer func() { <-free }()
-			one := &visit{exam: &exam{Case: x.Case}, peer: p}
+			one := &visit{exam: &exam{Case: x.Case, calls: x.calls}, peer: p}
 			one.look(ctx)
 			found[i] = one.results
 		})
@@ -177,7 +178,7 @@ func (v *visit) delivers(ctx context.Context) {
 }
 
 // own is this hub's address as a peer would enter it.
-func (v *visit) own() string { return strings.TrimSuffix(v.URL.String(), "/") }
+func (v *visit) own() string { return strings.TrimSuffix(cmp.Or(v.calls, v.URL.String()), "/") }
 
 // publishes asks for what comes behind the end of the stream.
 func (v *visit) publishes(ctx context.Context) {

@@ -81,6 +81,7 @@ func (x *exam) hub(ctx context.Context) {
 		x.found(check, fmt.Sprintf("no hub answers there: %s %s", got, quiet(err)), "nodes cannot join", "start the hub, and let the proxy lead to it with the path as it came")
 		return
 	}
+	x.calls = id.PublicURL
 	switch key := x.Inside.Key; {
 	case key != nil && key.AID() != id.AID:
 		x.answers = false

@@ -22,6 +22,7 @@ type Facts struct {
 	Schema, Known int64 // the latest migration there, and of this program
 	Served        error // why this program may not serve on it
 
+	Peers                     bool // whether there is a table of them
 	Backups                   bool // whether they are written down
 	BackupTaken, BackupProven time.Time
 	Archived                  time.Time // the last log that was archived
@@ -39,7 +40,7 @@ func (db *DB) Facts(ctx context.Context, now func() time.Time) (f Facts, err err
 		return f, err
 	}
 	if f.Served = NewSchema(db.Pool, nil).Served(ctx); f.Schema > 0 {
-		err = db.askBackups(ctx, &f)
+		err = db.askTables(ctx, &f)
 	}
 	return f, err
 }
@@ -76,8 +77,8 @@ func (db *DB) askServer(ctx context.Context, now func() time.Time, f *Facts) err
 	return err
 }
 
-func (db *DB) askBackups(ctx context.Context, f *Facts) error {
-	err := db.Pool.QueryRow(ctx, `SELECT to_regclass('backup') IS NOT NULL`).Scan(&f.Backups)
+func (db *DB) askTables(ctx context.Context, f *Facts) error {
+	err := db.Pool.QueryRow(ctx, `SELECT to_regclass('backup') IS NOT NULL, to_regclass('peer') IS NOT NULL`).Scan(&f.Backups, &f.Peers)
 	if err != nil || !f.Backups {
 		return err
 	}
