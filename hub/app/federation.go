@@ -21,7 +21,8 @@ func (b *base) federate(ctx context.Context) (err error) {
 	b.prover = peers.NewProver(peers.ProverDeps{
 		Store: store, Hubs: b.outbound, Table: b.peers, Circuits: b.circuits, Now: clock, Log: b.log,
 	})
-	b.calls, b.forwards = forward.NewQueue(b.circuits), forward.NewMetrics(b.reg)
+	b.calls = forward.NewQueue(b.circuits)
+	b.forwards = forward.NewMetrics(peers.Following{Registerer: b.reg, Table: b.peers})
 	b.watch = peers.NewWatch(b.peers, b.circuits, store, clock, b.log)
 	b.reg.MustRegister(b.watch)
 	return b.peers.Refresh(ctx)

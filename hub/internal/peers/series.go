@@ -5,45 +5,54 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// Series are counters with the label peer. Those of a peer that is gone are gone,
-// too: an operator who adds and removes peers all day leaves nothing behind, and
-// no alert rings for one that was taken out.
-type Series struct {
-	table *Table
-	vecs  []*prometheus.CounterVec
+// Following registers metrics with the label peer so that those of a peer that is
+// gone are gone, too: an operator who adds and removes peers all day leaves nothing
+// behind, and no alert rings for one that was taken out.
+type Following struct {
+	prometheus.Registerer
+	Table *Table
 }
 
-// NewSeries makes one collector of counters, to be registered in their place.
-func NewSeries(t *Table, vecs ...*prometheus.CounterVec) *Series { return &Series{t, vecs} }
-
-// Describe implements prometheus.Collector.
-func (s *Series) Describe(to chan<- *prometheus.Desc) {
-	for _, v := range s.vecs {
-		v.Describe(to)
+// MustRegister implements prometheus.Registerer.
+func (f Following) MustRegister(all ...prometheus.Collector) {
+	for _, c := range all {
+		if v, ok := c.(vector); ok {
+			c = series{v, f.Table}
+		}
+		f.Registerer.MustRegister(c)
 	}
+}
+
+// vector is any of the library's.
+type vector interface {
+	prometheus.Collector
+	DeletePartialMatch(prometheus.Labels) int
+}
+
+// series is a vector without those who are gone.
+type series struct {
+	vector
+	table *Table
 }
 
 // Collect implements prometheus.Collector. What was counted under no peer's name
 // stays.
-func (s *Series) Collect(to chan<- prometheus.Metric) {
+func (s series) Collect(to chan<- prometheus.Metric) {
 	here := map[string]bool{"": true}
 	for _, p := range s.table.All() {
 		here[p.Name] = true
 	}
-	for _, v := range s.vecs {
-		all := make(chan prometheus.Metric)
-		go func() { v.Collect(all); close(all) }()
-		gone := map[string]bool{}
-		for m := range all {
-			if name := peerOf(m); here[name] {
-				to <- m
-			} else {
-				gone[name] = true
-			}
+	all, gone := make(chan prometheus.Metric), map[string]bool{}
+	go func() { s.vector.Collect(all); close(all) }()
+	for m := range all {
+		if name := peerOf(m); here[name] {
+			to <- m
+		} else {
+			gone[name] = true
 		}
-		for name := range gone {
-			v.DeletePartialMatch(prometheus.Labels{"peer": name})
-		}
+	}
+	for name := range gone {
+		s.DeletePartialMatch(prometheus.Labels{"peer": name})
 	}
 }
 

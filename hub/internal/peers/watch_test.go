@@ -127,13 +127,21 @@ func TestSeriesOfPeersThatAreGone(t *testing.T) {
 		count.WithLabelValues(peer, "failed").Inc()
 	}
 	table := tabled(Peer{ID: 1, Name: "a"}, Peer{ID: 2, Name: "b"})
-	s := NewSeries(table, count)
-	if n := testutil.CollectAndCount(s); n != 6 {
+	reg := prometheus.NewPedanticRegistry()
+	Following{reg, table}.MustRegister(count)
+	told := func() int {
+		n, err := testutil.GatherAndCount(reg, "n")
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	if n := told(); n != 6 {
 		t.Errorf("%d series, want 6", n)
 	}
 	table.held.Store(&held{peers: []Peer{{ID: 1, Name: "a"}}})
 	count.WithLabelValues("b", "late").Inc()
-	if n := testutil.CollectAndCount(s); n != 4 {
+	if n := told(); n != 4 {
 		t.Errorf("%d series without b, want 4", n)
 	}
 	if n := testutil.CollectAndCount(count); n != 4 {
