@@ -25,13 +25,14 @@ import (
 
 // options are the sizes of a run.
 type options struct {
-	Agents  int
-	Polls   int
-	Workers int
-	Rounds  int
-	Time    time.Duration // of one side in one round
-	Idle    time.Duration
-	Keep    string
+	Agents    int
+	Federated int
+	Polls     int
+	Workers   int
+	Rounds    int
+	Time      time.Duration // of one side in one round
+	Idle      time.Duration
+	Keep      string
 }
 
 // part is a benchmark that can be run alone.
@@ -45,6 +46,7 @@ var parts = []part{
 	{"call", call},
 	{"mail", mail},
 	{"register", register},
+	{"streams", streams},
 	{"polls", polls},
 	{"start", start},
 	{"idle", idle},
@@ -56,6 +58,7 @@ func main() {
 	var only string
 	var asJSON bool
 	flag.IntVar(&o.Agents, "agents", 1_000_000, "agents in the directory that is asked")
+	flag.IntVar(&o.Federated, "federated", 100_000, "agents that peers are told of")
 	flag.IntVar(&o.Polls, "polls", 10_000, "polls that wait at once")
 	flag.IntVar(&o.Workers, "workers", 16, "requests under way at once")
 	flag.IntVar(&o.Rounds, "rounds", 5, "turns of each side")

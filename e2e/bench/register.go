@@ -61,20 +61,20 @@ func applicants(t testing.TB, h *stage.Hub, n int) crowd {
 	nodes := make(crowd, n)
 	for i := range nodes {
 		a := stage.NewAgent(t, h)
-		body, err := registration(a, i)
+		body, err := registration(a, i, 1)
 		stage.Must(t, err)
 		nodes[i] = applicant{a, body}
 	}
 	return nodes
 }
 
-func registration(a *stage.Agent, i int) ([]byte, error) {
+func registration(a *stage.Agent, i int, seq int64) ([]byte, error) {
 	now := time.Now()
 	p := card.Profile{AID: a.AID(), HubURL: "https://hub.example.org", Name: "bench"}
 	for j := range 8 {
 		p.Skills = append(p.Skills, card.Skill{ID: fmt.Sprintf("bench.c%d", (8*i+j)%1000)})
 	}
-	unsigned, err := p.Build(card.Stamp{Seq: 1, IssuedAt: now.UnixMilli(), NotBefore: now.UnixMilli() - 60_000})
+	unsigned, err := p.Build(card.Stamp{Seq: seq, IssuedAt: now.UnixMilli(), NotBefore: now.UnixMilli() - 60_000})
 	if err != nil {
 		return nil, err
 	}
