@@ -26,6 +26,7 @@ type Agent struct {
 	HTTP *http.Client
 	t    testing.TB
 	ts   *atomic.Int64
+	card []byte // the last one signed
 }
 
 // NewAgent makes an identity. The hub does not know it before Register.

@@ -1,0 +1,60 @@
+package federation
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anet-hub/anet/e2e/stage"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+var ringNames = []string{"a", "b", "c"}
+
+// ring are three hubs with an agent each. All of them deliver to one another;
+// the flags of a step say how far a hub learns from the next one and the one
+// after that.
+func ring(t *testing.T, steps ...[]string) (hubs []*stage.InnerHub, agents []*stage.Agent) {
+	t.Helper()
+	for _, name := range ringNames {
+		hubs = append(hubs, stage.FederatedHub(t, name))
+	}
+	for i, hub := range hubs {
+		for step, flags := range steps {
+			there := (i + step + 1) % len(hubs)
+			stage.AddPeer(t, hub, ringNames[there], hubs[there].URL, flags...)
+		}
+		agents = append(agents, agent(t, hub, ringNames[i], "ring.work"))
+	}
+	return hubs, agents
+}
+
+// A message is offered to each peer once and carried no further: what is for
+// nobody does not go round.
+func TestNoMessageGoesRound(t *testing.T) {
+	t.Parallel()
+	hubs, agents := ring(t, nil, nil)
+	offers := func() (n []int) {
+		for _, hub := range hubs {
+			n = append(n, strings.Count(hub.Log.String(), "/fed/v1/forward"))
+		}
+		return n
+	}
+	before := offers() // those that asked whether a peer is known
+	want := []int{before[0], before[1] + 1, before[2] + 1}
+	nobody := stage.NewAgent(t, &hubs[0].Hub).AID()
+	if answer := agents[0].Send(nobody, stage.Sealed(nobody, 100)); answer.Code() != "404 unknown_recipient" {
+		t.Errorf("mail for nobody: %s, want 404 unknown_recipient", answer)
+	}
+	stage.Until(t, stage.Soon, "both others wrote down an offer", func() bool { n := offers(); return n[1] >= want[1] && n[2] >= want[2] })
+	if n := offers(); !slices.Equal(n, want) {
+		t.Errorf("with it the three hubs were offered %v messages, want %v: one more each but the first", n, want)
+	}
+	for i := 1; i < len(hubs); i++ {
+		var sent wire.Sent
+		agents[0].Send(agents[i].AID(), stage.Sealed(agents[i].AID(), 100)).Ask(t, &sent)
+		if got := agents[i].Poll(wire.Poll{}); len(got.Messages) != 1 || sent.ViaHub != hubs[i].AID {
+			t.Errorf("to hub %s: %+v, %d messages there, want one", ringNames[i], sent, len(got.Messages))
+		}
+	}
+}
