@@ -55,6 +55,9 @@ func (a *App) build(ctx context.Context, reg *prometheus.Registry) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := a.filePeers(ctx, key.Current().AID()); err != nil {
+		return err
+	}
 	a.hub, err = newHub(ctx, a.cfg, a.log, reg, a.data, key)
 	if err != nil {
 		return err

@@ -3,7 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 
+	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/forward"
 	"github.com/anet-hub/anet/hub/internal/outbound"
 	"github.com/anet-hub/anet/hub/internal/peers"
@@ -49,4 +52,43 @@ func (c *Config) checkFederation() error {
 	}
 	_, err := ranges("--peer-allow-range", c.PeerRanges)
 	return err
+}
+
+// filePeers makes the peers of --peers-file those of the table.
+func (a *App) filePeers(ctx context.Context, self string) error {
+	list, err := a.cfg.readPeers(self)
+	if err != nil {
+		return err
+	}
+	by := audit.By{Who: "--peers-file", How: "serve"}
+	changed, err := postgres.NewPeers(a.data.DB.Pool).Sync(ctx, list, by.Did("", "", clock()))
+	if err != nil {
+		return fmt.Errorf("--peers-file: %w", err)
+	}
+	if changed > 0 {
+		a.log.Info("the peers of the file are those of the hub", "file", a.cfg.PeersFile, "peers", len(list), "changed", changed)
+	}
+	return nil
+}
+
+const maxPeersFile = 1 << 20 // a larger file is surely another one
+
+func (c *Config) readPeers(self string) ([]peers.Entry, error) {
+	if c.PeersFile == "" {
+		return nil, nil
+	}
+	f, err := os.Open(c.PeersFile)
+	if err != nil {
+		return nil, fmt.Errorf("--peers-file: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxPeersFile))
+	if err != nil {
+		return nil, fmt.Errorf("--peers-file: %w", err)
+	}
+	list, err := peers.ParseFile(text, self)
+	if err != nil {
+		return nil, fmt.Errorf("--peers-file %s: %w", c.PeersFile, err)
+	}
+	return list, nil
 }

@@ -111,13 +111,8 @@ func (d *Desk) free(ctx context.Context, p Peer) error {
 		return err
 	}
 	for _, s := range list {
-		switch {
-		case s.AID == p.AID:
-			return Known(s.Peer)
-		case s.Endpoint == p.Endpoint:
-			return EndpointTaken(s.Peer)
-		case s.Name == p.Name:
-			return NameTaken(p.Name)
+		if err := p.differs(s.Peer); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -238,7 +233,7 @@ func EndpointTaken(p Peer) error {
 
 // NameTaken is the failure of a name that is there.
 func NameTaken(name string) error {
-	return errs.New(errs.Conflict, "peer_name_taken", "another peer is called %s: choose one with --name", name).In("name")
+	return errs.New(errs.Conflict, "peer_name_taken", "another peer is called %s: choose another name", name).In("name")
 }
 
 // InFile is the failure of a change to what the file says.

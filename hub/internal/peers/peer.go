@@ -43,11 +43,18 @@ func (p Peer) Check() error {
 	if !identity.ValidAID(p.AID) {
 		return errs.New(errs.Invalid, "peer_aid_invalid", "%q is no AID", p.AID).In("aid")
 	}
-	if !validName.MatchString(p.Name) {
-		return errs.New(errs.Invalid, "peer_name_invalid", "a peer's name is 1 to 32 of a-z, 0-9 and -, %q is not", p.Name).In("name")
+	if err := checkName(p.Name); err != nil {
+		return err
 	}
 	_, err := ParseEndpoint(p.Endpoint)
 	return err
+}
+
+func checkName(name string) error {
+	if !validName.MatchString(name) {
+		return errs.New(errs.Invalid, "peer_name_invalid", "a peer's name is 1 to 32 of a-z, 0-9 and -, %.40q is not", name).In("name")
+	}
+	return nil
 }
 
 const maxName = 32
