@@ -82,7 +82,7 @@ func Nginx(t testing.TB, h *Hub, replace ...string) *Proxy {
 		"/var/log/nginx/anet-hub.log", p.Access)...)
 	Write(t, filepath.Join(dir, "anet-hub.conf"), conf)
 	main := Write(t, filepath.Join(dir, "nginx.conf"), fmt.Sprintf(`
-daemon off; user %[2]s; pid %[1]s/pid; error_log stderr;
+daemon off; master_process off; user %[2]s; pid %[1]s/pid; error_log stderr;
 events { worker_connections 8192; }
 http {
 	client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
