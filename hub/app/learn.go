@@ -2,6 +2,7 @@ package app
 
 import (
 	"github.com/anet-hub/anet/hub/internal/learned"
+	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/shared/identity"
 )
@@ -16,7 +17,7 @@ func (b *base) newPuller() *learned.Puller {
 	return learned.NewPuller(learned.Puller{
 		Vetter: learned.Vetter{Replay: identity.NewCache(taughtCache).Replay, Now: clock},
 		Store:  postgres.NewLearned(b.pool, b.cfg.peerQuota()), Net: b.outbound, Peers: b.peers, Horizon: b.presence,
-		Metrics: learned.NewMetrics(b.reg), Log: b.log,
+		Metrics: learned.NewMetrics(peers.Following{Registerer: b.reg, Table: b.peers}), Log: b.log,
 	})
 }
 

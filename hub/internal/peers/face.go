@@ -16,17 +16,7 @@ type Face struct {
 // that it goes together with any other.
 func (t *Table) face(r Report) (f Face, shown bool) {
 	return Face{
-		Name: r.Name, AID: r.AID, Endpoint: r.Endpoint, Since: r.AddedAt, Agents: r.agents(),
+		Name: r.Name, AID: r.AID, Endpoint: r.Endpoint, Since: r.AddedAt, Agents: r.Agents,
 		Delivery: t.DeliveryOn() && r.Delivers(), Discovery: t.DiscoveryOn() && r.Discovers(),
 	}, r.Proven() && !r.AddedAt.IsZero()
-}
-
-// agents are those known from the peer. One may stand in both streams of cards.
-func (r Report) agents() (n int64) {
-	for _, s := range r.Streams {
-		if s.Stream != Reviews {
-			n = max(n, s.Entries)
-		}
-	}
-	return n
 }

@@ -16,14 +16,13 @@ var (
 	circuitOpen = describe("circuit_open", "1 while this process leaves the peer alone, since it did not answer.")
 	lastSuccess = describe("last_success_timestamp_seconds", "When the peer last answered as it should; 0 for never.")
 	lag         = describe("pull_lag_seconds", "Since when a stream of the peer was not read to its end.", "stream")
-	behind      = describe("entries_behind", "Entries known to wait in a stream of the peer.", "stream")
-	entryHeld   = describe("entry_held", "1 while an entry of a stream of the peer is refused for now.", "stream")
-	entries     = describe("entries", "Entries of a stream of the peer that are kept.", "stream")
+	entriesHeld = describe("entries_held", "Entries of a stream of the peer that are refused for now.", "stream")
+	agents      = describe("agents", "Agents known from the peer.")
 )
 
 // Describe implements prometheus.Collector.
 func (w *Watch) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{proven, circuitOpen, lastSuccess, lag, behind, entryHeld, entries} {
+	for _, d := range []*prometheus.Desc{proven, circuitOpen, lastSuccess, lag, entriesHeld, agents} {
 		to <- d
 	}
 }
@@ -41,21 +40,13 @@ func (w *Watch) Collect(to chan<- prometheus.Metric) {
 		if !r.Paused && !r.AddedAt.IsZero() {
 			tell(lastSuccess, seconds(r.LastSuccess))
 		}
+		tell(agents, float64(r.Agents))
 		for _, s := range r.Streams {
-			r.tellStream(s, w.table.DiscoveryOn(), now, tell)
+			tell(entriesHeld, float64(s.Held), string(s.Stream))
+			if w.table.DiscoveryOn() && r.Discovers() {
+				tell(lag, now.Sub(latest(s.LastOK, r.AddedAt)).Seconds(), string(s.Stream))
+			}
 		}
-	}
-}
-
-func (r Report) tellStream(s Progress, on bool, now time.Time, tell func(*prometheus.Desc, float64, ...string)) {
-	name := string(s.Stream)
-	tell(entries, float64(s.Entries), name)
-	tell(entryHeld, flag(s.HeldSeq != 0), name)
-	if s.Lag >= 0 {
-		tell(behind, float64(s.Lag), name)
-	}
-	if on && r.Discovers() {
-		tell(lag, now.Sub(latest(s.LastOK, r.AddedAt)).Seconds(), name)
 	}
 }
 

@@ -10,12 +10,25 @@ import (
 // watching is how old what a Watch tells may be, beside the time of one look.
 const watching = 10 * time.Second
 
-// Reports keep how peers do.
-type Reports interface {
-	// Standings gives every peer in table order.
-	Standings(ctx context.Context) ([]Standing, error)
-	// Progress tells how far the peer's streams were read.
-	Progress(ctx context.Context, id int64) ([]Progress, error)
+// Records keep how peers do.
+type Records interface {
+	// Records gives what is on record of each peer, by its id.
+	Records(ctx context.Context) (map[int64]Record, error)
+}
+
+// Record is what the database holds of how a peer does.
+type Record struct {
+	AddedAt     time.Time
+	LastSuccess time.Time // of a fetch of its identity
+	Agents      int64     // known from it
+	Streams     []Reading
+}
+
+// Reading is a stream of a peer.
+type Reading struct {
+	Stream Stream
+	LastOK time.Time // when it was last read to its end; zero: never
+	Held   int64     // entries that are refused for now
 }
 
 // Watch holds how peers do, for metrics and pages: who looks at those asks no
@@ -23,41 +36,26 @@ type Reports interface {
 type Watch struct {
 	table    *Table
 	circuits *Circuits
-	store    Reports
+	store    Records
 	log      *slog.Logger
 	now      func() time.Time
-	held     atomic.Pointer[map[int64]record]
-}
-
-// record is what the database holds of a peer.
-type record struct {
-	Standing
-	streams []Progress
+	held     atomic.Pointer[map[int64]Record]
 }
 
 // NewWatch makes a watch that knows the table alone until its first Look.
-func NewWatch(t *Table, c *Circuits, store Reports, now func() time.Time, log *slog.Logger) *Watch {
+func NewWatch(t *Table, c *Circuits, store Records, now func() time.Time, log *slog.Logger) *Watch {
 	w := &Watch{table: t, circuits: c, store: store, now: now, log: log}
-	w.held.Store(&map[int64]record{})
+	w.held.Store(&map[int64]Record{})
 	return w
 }
 
 // Look reads how peers do.
 func (w *Watch) Look(ctx context.Context) error {
-	list, err := w.store.Standings(ctx)
-	if err != nil {
-		return err
+	next, err := w.store.Records(ctx)
+	if err == nil {
+		w.held.Store(&next)
 	}
-	next := make(map[int64]record, len(list))
-	for _, s := range list {
-		streams, err := w.store.Progress(ctx, s.ID)
-		if err != nil {
-			return err
-		}
-		next[s.ID] = record{s, streams}
-	}
-	w.held.Store(&next)
-	return nil
+	return err
 }
 
 // Run looks again and again until ctx ends.
@@ -81,12 +79,12 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// Report is how a peer does, as far as this process knows.
+// Report is how a peer does, as far as this process knows. AddedAt is zero until
+// a look has found it.
 type Report struct {
 	Peer
-	State
-	AddedAt time.Time // zero until the first look that found it
-	Streams []Progress
+	Record
+	Open bool // this process calls it no more until it answers
 }
 
 // Reports gives all in table order: of peers that are gone nothing is left.
@@ -96,8 +94,8 @@ func (w *Watch) Reports() []Report {
 	out := make([]Report, 0, len(list))
 	for _, p := range list {
 		r, state := held[p.ID], w.circuits.State(p.ID)
-		state.LastSuccess = latest(state.LastSuccess, r.LastSuccess)
-		out = append(out, Report{p, state, r.AddedAt, r.streams})
+		r.LastSuccess = latest(r.LastSuccess, state.LastSuccess)
+		out = append(out, Report{p, r, state.Open})
 	}
 	return out
 }

@@ -12,17 +12,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// reported is a store of what a test says.
-type reported struct {
-	standings []Standing
-	progress  map[int64][]Progress
-	fails     error
+// recorded is a store of what a test says.
+type recorded struct {
+	records map[int64]Record
+	fails   error
 }
 
-func (r *reported) Standings(context.Context) ([]Standing, error) { return r.standings, r.fails }
-func (r *reported) Progress(_ context.Context, id int64) ([]Progress, error) {
-	return r.progress[id], r.fails
-}
+func (r *recorded) Records(context.Context) (map[int64]Record, error) { return r.records, r.fails }
 
 // tabled is a table that holds a list.
 func tabled(list ...Peer) *Table {
@@ -37,35 +33,28 @@ func TestMetricsTellOfEachPeer(t *testing.T) {
 	a := Peer{ID: 1, Name: "a", KEL: []byte{1}, Delivery: true, Discovery: true}
 	b := Peer{ID: 2, Name: "b", Discovery: true, Paused: true}
 	circuits := NewCircuits(func() time.Time { return hour(9) })
-	store := &reported{
-		standings: []Standing{{Peer: a, AddedAt: hour(1), LastSuccess: hour(8)}, {Peer: b, AddedAt: hour(2)}},
-		progress: map[int64][]Progress{
-			1: {{Stream: Cards, Entries: 7, LastOK: hour(9), Lag: 3, HeldSeq: 5}, {Stream: Reviews, Lag: -1}},
-			2: {{Stream: Cards, Entries: 1, Lag: -1}},
-		},
-	}
+	store := &recorded{records: map[int64]Record{
+		1: {AddedAt: hour(1), LastSuccess: hour(8), Agents: 7, Streams: []Reading{{Stream: Cards, LastOK: hour(9), Held: 2}, {Stream: Reviews}}},
+		2: {AddedAt: hour(2), Agents: 1, Streams: []Reading{{Stream: Cards}}},
+	}}
 	w := NewWatch(tabled(a, b), circuits, store, func() time.Time { return hour(10) }, slog.New(slog.DiscardHandler))
 	if err := w.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	const want = `
+# HELP anet_hub_peer_agents Agents known from the peer.
+# TYPE anet_hub_peer_agents gauge
+anet_hub_peer_agents{peer="a"} 7
+anet_hub_peer_agents{peer="b"} 1
 # HELP anet_hub_peer_circuit_open 1 while this process leaves the peer alone, since it did not answer.
 # TYPE anet_hub_peer_circuit_open gauge
 anet_hub_peer_circuit_open{peer="a"} 0
 anet_hub_peer_circuit_open{peer="b"} 0
-# HELP anet_hub_peer_entries Entries of a stream of the peer that are kept.
-# TYPE anet_hub_peer_entries gauge
-anet_hub_peer_entries{peer="a",stream="cards"} 7
-anet_hub_peer_entries{peer="a",stream="reviews"} 0
-anet_hub_peer_entries{peer="b",stream="cards"} 1
-# HELP anet_hub_peer_entries_behind Entries known to wait in a stream of the peer.
-# TYPE anet_hub_peer_entries_behind gauge
-anet_hub_peer_entries_behind{peer="a",stream="cards"} 3
-# HELP anet_hub_peer_entry_held 1 while an entry of a stream of the peer is refused for now.
-# TYPE anet_hub_peer_entry_held gauge
-anet_hub_peer_entry_held{peer="a",stream="cards"} 1
-anet_hub_peer_entry_held{peer="a",stream="reviews"} 0
-anet_hub_peer_entry_held{peer="b",stream="cards"} 0
+# HELP anet_hub_peer_entries_held Entries of a stream of the peer that are refused for now.
+# TYPE anet_hub_peer_entries_held gauge
+anet_hub_peer_entries_held{peer="a",stream="cards"} 2
+anet_hub_peer_entries_held{peer="a",stream="reviews"} 0
+anet_hub_peer_entries_held{peer="b",stream="cards"} 0
 # HELP anet_hub_peer_last_success_timestamp_seconds When the peer last answered as it should; 0 for never.
 # TYPE anet_hub_peer_last_success_timestamp_seconds gauge
 anet_hub_peer_last_success_timestamp_seconds{peer="a"} 28800
@@ -88,8 +77,8 @@ anet_hub_peer_pull_lag_seconds{peer="a",stream="reviews"} 32400
 		t.Error("a database that is away was read")
 	}
 	w.table.held.Store(&held{peers: []Peer{a}})
-	if n := testutil.CollectAndCount(w); n != 10 {
-		t.Errorf("%d series of one peer, want 10", n)
+	if n := testutil.CollectAndCount(w); n != 8 {
+		t.Errorf("%d series of one peer, want 8", n)
 	}
 }
 
@@ -101,10 +90,7 @@ func TestWhatEverybodyMayKnowOfPeers(t *testing.T) {
 		{ID: 3, Name: "said", Delivery: true},
 		proven(Peer{ID: 4, Name: "new", Delivery: true}), // not looked at yet
 	}
-	store := &reported{
-		standings: []Standing{{Peer: list[0], AddedAt: hour(1), Refusal: "secret"}, {Peer: list[1], AddedAt: hour(2)}, {Peer: list[2], AddedAt: hour(3)}},
-		progress:  map[int64][]Progress{1: {{Stream: ADPCards, Entries: 4}, {Stream: Cards, Entries: 5}, {Stream: Reviews, Entries: 90}}},
-	}
+	store := &recorded{records: map[int64]Record{1: {AddedAt: hour(1), Agents: 5}, 2: {AddedAt: hour(2)}, 3: {AddedAt: hour(3)}}}
 	w := NewWatch(tabled(list...), NewCircuits(time.Now), store, time.Now, slog.New(slog.DiscardHandler))
 	if err := w.Look(t.Context()); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,10 @@ type Agent struct {
 	Reviews         []Review // the latest
 }
 
+// Somewhere reports whether the agent is at home at a hub, this one or another, so
+// that a call can reach it.
+func (a Agent) Somewhere() bool { return a.Member || a.HomeHub != nil }
+
 // Skill is a capability as the card describes it.
 type Skill struct {
 	Cap
@@ -96,7 +100,7 @@ func calls(v wire.Agent) (out []Command) {
 	carded := len(v.Tags) < len(v.Caps)
 	for _, id := range v.Caps {
 		switch {
-		case !v.Registered, len(out) == shownCalls:
+		case !v.Registered && v.HomeHub == "", len(out) == shownCalls:
 			return out
 		case tags[id] && carded, !capability.ValidID(id):
 		case id == chat:

@@ -134,6 +134,9 @@ func TestCalls(t *testing.T) {
 			}
 		}
 	}
+	if got := calls(wire.Agent{AID: aid, Caps: []string{"a.b"}, HomeHub: "https://hub.example.org"}); len(got) != 1 {
+		t.Errorf("an agent of another hub is called by %v", got)
+	}
 	if got := calls(wire.Agent{AID: aid, Caps: []string{"a.b"}}); got != nil {
 		t.Errorf("an agent that left can be called: %v", got)
 	}
@@ -183,6 +186,31 @@ func TestHost(t *testing.T) {
 	for url, want := range map[string]string{"https://hub.example.org/": "hub.example.org", "http://[::1]:8088": "[::1]:8088", "nonsense": "nonsense"} {
 		if got := (Site{url}).Host(); got != want {
 			t.Errorf("%s: %q, want %q", url, got, want)
+		}
+	}
+}
+
+// An agent of another hub is shown with where it is at home, and as one that can
+// be called from here.
+func TestAnAgentOfAnotherHub(t *testing.T) {
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	v := wire.Agent{AID: "bafyaid", Name: "far", Caps: []string{"a.b"}, HomeHub: "https://hub.example.org", RegisteredAt: at}
+	raw, err := NewAgent(Site{}, v, "told by a peer", nil, at).HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(raw)
+	for _, want := range []string{
+		`<a rel="external nofollow noreferrer" href="https://hub.example.org"><bdi>hub.example.org</bdi></a>`,
+		"anet delegate bafyaid", "passes it on to the home hub", "<dt>Known since</dt>", "told by a peer.",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, wrong := range []string{"not registered here", "Heard of", "First seen"} {
+		if strings.Contains(page, wrong) {
+			t.Errorf("the page says %q", wrong)
 		}
 	}
 }
