@@ -47,6 +47,7 @@ var parts = []part{
 	{"mail", mail},
 	{"register", register},
 	{"streams", streams},
+	{"sync", syncing},
 	{"polls", polls},
 	{"start", start},
 	{"idle", idle},
