@@ -87,7 +87,9 @@ func (s *Snapshot) Manifest(ctx context.Context) (m backup.Manifest, err error) 
 	}
 	m.Rows, err = countRows(ctx, s.tx)
 	for _, table := range s.LeaveOut {
-		m.Rows[table] = 0
+		if _, there := m.Rows[table]; there { // an older schema may have it not
+			m.Rows[table] = 0
+		}
 	}
 	return m, err
 }
