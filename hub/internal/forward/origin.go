@@ -54,10 +54,12 @@ func NewOrigin(o Outlet) *Origin { return &Origin{o} }
 // where all said no, with relay.MailboxFull where the one that has it is full, and
 // with PeersFailed where some could not be asked: the recipient may be there.
 func (o *Origin) Offer(ctx context.Context, m relay.Mail) (hub string, err error) {
-	list := askable(o.Table)
-	key := o.Key.Current()
-	if len(list) == 0 || key == nil || !identity.ValidAID(m.To) {
+	list, key := askable(o.Table), o.Key.Current()
+	switch {
+	case len(list) == 0, !identity.ValidAID(m.To):
 		return "", relay.NoSuchRecipient()
+	case key == nil:
+		return "", relay.PeersFailed(againSoon)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience+perMiB*time.Duration(len(m.Envelope)>>20))
 	defer cancel()

@@ -122,15 +122,20 @@ func (r *Receiver) receive(ctx context.Context, peer peers.Peer, f wire.Forward,
 	if err := r.authentic(ctx, peer, f); err != nil {
 		return err
 	}
-	leave, err := r.flow.enter(peer)
+	leave, err := r.Enter(peer)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if err := r.Rate.Take(peer.AID); err != nil {
-		return err
-	}
 	return r.deposit(ctx, f)
+}
+
+// Enter counts a request of a peer whose signature was checked, until it is done.
+func (r *Receiver) Enter(p peers.Peer) (leave func(), err error) {
+	if err := r.Rate.Take(p.AID); err != nil {
+		return nil, err
+	}
+	return r.flow.enter(p)
 }
 
 // intact compares the payload with what is said of it.

@@ -90,6 +90,11 @@ func (f *Federation) keys(a *API) handler {
 		if err != nil {
 			return err
 		}
+		leave, err := f.Receiver.Enter(peer)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		keyset, kel, err := f.Keys.Answer(r.Context(), proof, aidOf(r))
 		if err != nil {
 			return err

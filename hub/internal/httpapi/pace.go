@@ -21,14 +21,19 @@ func allowance(n int64) time.Duration { return grace + time.Duration(n/least)*ti
 // limitTime gives a request its first deadlines. The one for the body is there
 // because the server reads on, without a word, what a handler left unread.
 func limitTime(w http.ResponseWriter, r *http.Request) {
-	rc := http.NewResponseController(w)
-	_ = rc.SetWriteDeadline(time.Now().Add(idle)) // a recorder in a test has none
+	beginAnswer(w) // a recorder in a test has no deadlines
 	if r.ContentLength != 0 {
-		_ = rc.SetReadDeadline(time.Now().Add(grace))
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(grace))
 	}
 }
 
 // limitAnswer gives the writing of n bytes its deadline.
 func limitAnswer(w http.ResponseWriter, n int64) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(allowance(n)))
+}
+
+// beginAnswer gives an answer its first deadline anew, where a large body may have
+// used up the one it had, and other hubs are asked before there is an answer.
+func beginAnswer(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(idle))
 }

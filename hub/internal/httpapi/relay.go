@@ -48,6 +48,7 @@ type signedHandler = func(http.ResponseWriter, *http.Request, *Caller) error
 
 func (m *Mail) send(a *API) signedHandler {
 	return func(w http.ResponseWriter, r *http.Request, c *Caller) error {
+		beginAnswer(w)
 		release := func() {}
 		defer func() { release() }()
 		sent, err := m.Relay.Send(r.Context(), c.Proof, func() (to string, env []byte, err error) {

@@ -89,7 +89,7 @@ func (c *Circuits) leave(p Peer, err, gaveUp error) {
 	at.busy--
 	switch {
 	case err == nil:
-		at.failures, at.state.LastSuccess = 0, c.now()
+		at.failures, at.pause, at.state.LastSuccess = 0, 0, c.now()
 	case errors.Is(gaveUp, context.Canceled):
 	default:
 		at.failures++
@@ -101,8 +101,11 @@ func (c *Circuits) leave(p Peer, err, gaveUp error) {
 	}
 }
 
+// opens begins with the pause that was reached, unless a call went well since: a
+// peer that says who it is and answers nothing else would cost a message its
+// patience every few seconds.
 func (at *circuit) opens(now time.Time) {
-	at.open, at.pause = true, retryFirst
+	at.open, at.pause = true, max(at.pause, retryFirst)
 	at.state.NextTry = now.Add(at.pause)
 }
 

@@ -89,6 +89,26 @@ func TestCircuitIsClosedByTheBackgroundAlone(t *testing.T) {
 	}
 }
 
+// What says who it is and then hangs is asked less and less often.
+func TestCircuitOfAPeerThatOnlySaysWhoItIs(t *testing.T) {
+	w := &watch{time.Unix(1e9, 0)}
+	c, p := NewCircuits(w.now), Peer{ID: 7}
+	for _, pause := range []time.Duration{5, 10, 20, 40, 80, 120, 120} {
+		_ = c.Try(t.Context(), p, failing(errTimeout))
+		if wait := c.State(7).NextTry.Sub(w.now()); wait != pause*time.Second {
+			t.Errorf("it is left alone for %s, want %d s", wait, pause)
+		}
+		w.add(pause * time.Second)
+		c.due([]Peer{p})
+		c.fetched(7, nil)
+	}
+	_ = c.Try(t.Context(), p, failing(nil))
+	_ = c.Try(t.Context(), p, failing(errTimeout))
+	if wait := c.State(7).NextTry.Sub(w.now()); wait != retryFirst {
+		t.Errorf("after a good call it is left alone for %s", wait)
+	}
+}
+
 func TestCircuitBoundsCalls(t *testing.T) {
 	c, p, hold := NewCircuits(time.Now), Peer{ID: 7}, make(chan struct{})
 	ended, under := make(chan error), make(chan struct{})
