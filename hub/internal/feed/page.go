@@ -49,20 +49,32 @@ func (f *Feed) Cards(ctx context.Context, s Stream, after int64, home string, re
 	return page, nil
 }
 
-// Reviews is the page of reviews behind a number.
+// maxSteps is how often one page of reviews looks on for a review that is told.
+const maxSteps = 50
+
+// Reviews is the page of reviews behind a number. It is empty before the end only
+// where a great many in a row are not told: some peers rest after an empty page.
 func (f *Feed) Reviews(ctx context.Context, after int64, reserve Reserve) (page wire.FedReviews, err error) {
 	page = wire.FedReviews{Cursor: after, Reviews: []wire.FedReview{}}
-	span, err := f.next(ctx, Reviews, after, reserve)
-	if err != nil || span.Until == after {
-		return page, err
+	for range maxSteps {
+		span, err := f.next(ctx, Reviews, page.Cursor, reserve)
+		if err != nil || span.Until == page.Cursor {
+			return page, err
+		}
+		told, until, err := f.store.Reviews(ctx, page.Cursor, span)
+		if err != nil {
+			return page, err
+		}
+		page.Cursor = until
+		for _, r := range told {
+			page.Reviews = append(page.Reviews, wire.FedReview{
+				Receipt: r.Receipt, Review: r.Word, ProviderKEL: r.ProviderKEL, ReviewerKEL: r.ReviewerKEL, FedSeq: r.Seq})
+		}
+		if len(told) > 0 {
+			break
+		}
 	}
-	told, until, err := f.store.Reviews(ctx, after, span)
-	page.Cursor = until
-	for _, r := range told {
-		page.Reviews = append(page.Reviews, wire.FedReview{
-			Receipt: r.Receipt, Review: r.Word, ProviderKEL: r.ProviderKEL, ReviewerKEL: r.ReviewerKEL, FedSeq: r.Seq})
-	}
-	return page, err
+	return page, nil
 }
 
 // next finds the next page and takes memory for it twice: as it is read and in the

@@ -72,14 +72,24 @@ func (s *Feed) Cards(ctx context.Context, stream feed.Stream, after int64, span 
 // that peers may not learn of, it moves on with few entries or none.
 const reviewStep = 400
 
-// toldReviews are the next reviews between two agents that peers may learn of.
+// toldReviews are the next reviews between two agents that peers may learn of. The
+// subject may be one that this hub learned of from a peer, while that tells of it.
 const toldReviews = `
 	look AS MATERIALIZED (
 		SELECT seq, subject, reviewer FROM review WHERE seq > @after AND seq <= @until ORDER BY seq LIMIT @look),
 	told AS MATERIALIZED (
 		SELECT * FROM look
 		WHERE coalesce((SELECT ` + tellable + ` FROM agent a WHERE a.aid = look.reviewer), false)
-		  AND coalesce((SELECT ` + tellable + ` FROM agent a WHERE a.aid = look.subject), false))`
+		  AND coalesce((SELECT ` + tellable + ` FROM agent a WHERE a.aid = look.subject),
+		               (SELECT true FROM learned l WHERE l.aid = look.subject AND l.shown), false))`
+
+// subjectKEL is the longest history known of a subject: a review is good under it,
+// if under any.
+const subjectKEL = `(
+	SELECT kel FROM (
+		SELECT kel FROM member m WHERE m.aid = told.subject UNION ALL
+		SELECT kel FROM known_elsewhere e WHERE e.aid = told.subject) AS k
+	ORDER BY octet_length(kel) DESC LIMIT 1)`
 
 // reviewSpanSQL moves past reviews that are not told, as far as it looked, unless
 // one that is told has no room.
@@ -89,7 +99,7 @@ const (
 		sized AS MATERIALIZED (
 			SELECT seq, 512 + 4 * (
 				(SELECT octet_length(receipt) + octet_length(review) FROM review r WHERE r.seq = told.seq) +
-				(SELECT octet_length(kel) FROM member m WHERE m.aid = told.subject) +
+				octet_length(` + subjectKEL + `) +
 				(SELECT octet_length(kel) FROM member m WHERE m.aid = told.reviewer)) / 3 AS size
 			FROM told ORDER BY seq LIMIT @n),
 		sums AS (SELECT seq, row_number() OVER w AS i, sum(size) OVER w AS bytes FROM sized WINDOW w AS (ORDER BY seq)),
@@ -101,7 +111,7 @@ const (
 	reviewsToldSQL = `
 		WITH ` + toldReviews + `
 		SELECT seq, receipt, review,
-		       (SELECT kel FROM member m WHERE m.aid = told.subject),
+		       ` + subjectKEL + `,
 		       (SELECT kel FROM member m WHERE m.aid = told.reviewer)
 		FROM told CROSS JOIN LATERAL (SELECT receipt, review FROM review r WHERE r.seq = told.seq OFFSET 0) AS r
 		ORDER BY seq`

@@ -22,6 +22,12 @@ var openSQL = []string{
 	`UPDATE feed_head SET seq = (SELECT max(fed_seq) FROM feed)`,
 	`INSERT INTO review (interaction, subject, reviewer, seq, rating, receipt, review, accepted_at)
 		SELECT 'i', aid, aid, row_number() OVER (), 5, '\x00', '\x00', registered_at FROM agent`,
+	`INSERT INTO peer (position, aid, endpoint, name, delivery, discovery, added_at, next_try_at) VALUES (1, 'p', 'p', 'p', true, true, 'epoch', 'epoch')`,
+	`INSERT INTO teacher (peer_id, heard_at) SELECT id, 'epoch' FROM peer`,
+	`INSERT INTO known_elsewhere (aid, kel, taught_by, since) SELECT 'b' || i, '\x80', id, 'epoch' FROM peer, generate_series(1, 10000) AS i`,
+	`INSERT INTO learned (aid, peer_id, stream, entry, card, home, fed_seq, seq, name, summary, caps, tags, search, card_search, view, listed,
+			rating_sum, rating_count, rank_rating, rank_reviews, taught_at, verified_at, told, size, shown)
+		SELECT aid, taught_by, 'cards', '', '', '', 1, 1, '', '', '{}', '{}', '', '', '', true, 0, 0, 0, 0, 'epoch', 'epoch', 1, 1, true FROM known_elsewhere`,
 	`INSERT INTO feed_dirty (aid) SELECT aid FROM agent ORDER BY aid`,
 	`VACUUM ANALYZE`,
 }

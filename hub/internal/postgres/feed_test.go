@@ -15,6 +15,8 @@ import (
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/feed"
+	"github.com/anet-hub/anet/hub/internal/reviews"
+	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -452,6 +454,31 @@ func TestReviewsForPeers(t *testing.T) {
 	}
 }
 
+// A review of an agent that a peer tells of is told, with the history that the peer
+// showed; once the peer takes the agent back it is not, and neither is anything else
+// that was learned.
+func TestReviewsOfPeersAgents(t *testing.T) {
+	l := newLearner(t, 1)
+	f, j := tell(l.hub), &jury{l.hub, reviews.New(NewReviews(l.pool), l.store, identity.Replay, l.clock.now)}
+	theirs, ours := l.node(), f.federated()
+	l.peer(1).Agent(theirs, 1, l.clock.now(), "text.digest")
+	l.pull()
+	j.mustReview(theirs, ours, 5)
+	f.number()
+	page := f.reviews(0)
+	if len(page.Reviews) != 1 || !bytes.Equal(page.Reviews[0].ProviderKEL, theirs.Key.KEL()) || !bytes.Equal(page.Reviews[0].ReviewerKEL, ours.Key.KEL()) {
+		t.Errorf("reviews %+v, want the one", page.Reviews)
+	}
+	if all, _ := f.read(feed.Cards, 0); len(all) != 1 || !bytes.Equal(all[0].KEL, ours.Key.KEL()) {
+		t.Errorf("%d entries, want our own agent alone", len(all))
+	}
+	l.peer(1).Withdraw(theirs.AID(), l.clock.now())
+	l.pull()
+	if page := f.reviews(0); len(page.Reviews) != 0 {
+		t.Errorf("%d reviews of an agent that its hub took back", len(page.Reviews))
+	}
+}
+
 func (f *told) allReviews() (all []wire.FedReview, cursor int64) {
 	f.t.Helper()
 	for {
@@ -464,18 +491,37 @@ func (f *told) allReviews() (all []wire.FedReview, cursor int64) {
 	}
 }
 
-// A step over reviews that nobody is told of gets on, a few at a time.
+// A page looks on over reviews that are not told, and when there are too many it
+// says how far it came.
 func TestReviewsThatAreNotTold(t *testing.T) {
-	f := newTold(t)
-	const many = reviewStep + 10
-	_, err := f.pool.Exec(t.Context(), `
-		INSERT INTO review (interaction, subject, reviewer, seq, rating, receipt, review, accepted_at)
-		SELECT 'i' || i, 'b1', 'b2', i, 5, '', '', @now FROM generate_series(1, @n::int) AS i`, pgx.NamedArgs{"n": many, "now": f.clock.now()})
-	f.must(err)
-	if page := f.reviews(0); page.Cursor != reviewStep || len(page.Reviews) != 0 {
-		t.Errorf("%d reviews up to %d, want none up to %d", len(page.Reviews), page.Cursor, reviewStep)
+	j := newJury(t)
+	f := tell(j.hub)
+	pad := func(from, n int) {
+		t.Helper()
+		_, err := f.pool.Exec(t.Context(), `
+			INSERT INTO review (interaction, subject, reviewer, seq, rating, receipt, review, accepted_at)
+			SELECT 'i' || i, 'b1', 'b2', i, 5, '', '', @now FROM generate_series(@from::int, @from::int + @n::int - 1) AS i`,
+			pgx.NamedArgs{"from": from, "n": n, "now": f.clock.now()})
+		f.must(err)
+		_, err = f.pool.Exec(t.Context(), `UPDATE review_total SET seq = (SELECT max(seq) FROM review)`)
+		f.must(err)
 	}
-	if page := f.reviews(reviewStep); page.Cursor != many {
-		t.Errorf("then up to %d, want %d", page.Cursor, many)
+	const few, many = 3*reviewStep + 10, 52 * reviewStep
+	pad(1, few)
+	j.mustReview(f.federated(), f.federated(), 5)
+	pad(few+2, many)
+	for _, c := range []struct {
+		why           string
+		after, cursor int64
+		reviews       int
+	}{
+		{"behind three steps of others", 0, 4 * reviewStep, 1},
+		{"behind too many", 4 * reviewStep, 54 * reviewStep, 0},
+		{"the last of them", 54 * reviewStep, few + 1 + many, 0},
+		{"the end", few + 1 + many, few + 1 + many, 0},
+	} {
+		if page := f.reviews(c.after); page.Cursor != c.cursor || len(page.Reviews) != c.reviews {
+			t.Errorf("%s: %d reviews up to %d, want %d up to %d", c.why, len(page.Reviews), page.Cursor, c.reviews, c.cursor)
+		}
 	}
 }
