@@ -7,6 +7,59 @@ import (
 	"github.com/anet-hub/anet/node/app"
 )
 
+// Agents of one hub are found at the other by what they can do, and called as if
+// they were at home: both ways, with a receipt that holds.
+func TestCallsCrossBetweenHubs(t *testing.T) {
+	t.Parallel()
+	hubs := federated(t)
+	program := stage.StartProgram(t, nil)
+	at := func(hub *stage.InnerHub, name, capability string) *stage.Node {
+		return stage.StartNode(t, &hub.Hub, stage.NodeConfig{
+			Name: name, Public: []any{capability}, Programs: map[string]string{capability: program.URL},
+			More: map[string]any{"visibility": "federated"},
+		})
+	}
+	anna, bert := at(hubs.a, "anna", "a.work"), at(hubs.b, "bert", "b.work")
+	for _, way := range []struct {
+		from, to   *stage.Node
+		at         *stage.InnerHub
+		capability string
+		home       string
+	}{
+		{anna, bert, hubs.a, "b.work", stage.PublicURL("b")},
+		{bert, anna, hubs.b, "a.work", stage.PublicURL("a")},
+	} {
+		t.Run(way.from.Name+" calls "+way.to.Name, func(t *testing.T) {
+			learns(t, &way.at.Hub, way.capability, way.to.AID, way.home)
+			var found struct {
+				Agents []struct {
+					AID     string `json:"aid"`
+					HomeHub string `json:"home_hub"`
+				}
+			}
+			way.from.JSON(&found, "find", "--cap", way.capability)
+			if len(found.Agents) != 1 || found.Agents[0].AID != way.to.AID || found.Agents[0].HomeHub != way.home {
+				t.Errorf("anet find: %+v, want %s at %s", found.Agents, way.to.AID, way.home)
+			}
+			var card struct{ Verified bool }
+			if code := way.from.JSON(&card, "card", way.to.AID); code != 0 || !card.Verified {
+				t.Errorf("anet card: exit %d, verified %v", code, card.Verified)
+			}
+			task, code := way.from.Call(way.to.AID, way.capability, `{}`)
+			if got := stage.Outcome(task); code != 0 || got != "completed OK verified" {
+				t.Fatalf("the call: exit %d, %s, want 0, completed OK verified", code, got)
+			}
+			if n := program.Effects(task.ID); n != 1 {
+				t.Errorf("it had its effect %d times, want once", n)
+			}
+			theirs := way.to.Task(task.ID)
+			if string(theirs.Receipt) != string(task.Receipt) || len(task.Receipt) == 0 {
+				t.Error("the two sides hold different receipts")
+			}
+		})
+	}
+}
+
 // Who is at no hub is at none of its peers either, and the caller is told.
 func TestNobodyHasIt(t *testing.T) {
 	t.Parallel()

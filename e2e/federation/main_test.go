@@ -5,12 +5,16 @@ package federation
 
 import (
 	"testing"
+	"time"
 
 	"github.com/anet-hub/anet/e2e/stage"
 	"github.com/anet-hub/anet/hub/app"
 )
 
 func TestMain(m *testing.M) { stage.Main(m) }
+
+// round is how long news may take to a peer whose rounds have not grown long yet.
+const round = time.Minute
 
 // pair is two hubs that are each other's peers.
 type pair struct{ a, b *stage.InnerHub }
@@ -28,4 +32,23 @@ func agent(t *testing.T, hub *stage.InnerHub, name string, capabilities ...strin
 	a := stage.NewAgent(t, &hub.Hub)
 	a.Offer(stage.PublicURL(name), "federated", capabilities...)
 	return a
+}
+
+// learns waits until a hub lists the agent, at the hub that is called home.
+func learns(t *testing.T, hub *stage.Hub, capability, aid, home string) {
+	t.Helper()
+	stage.Until(t, round, "the agent is listed as one of "+home, func() bool {
+		for _, found := range hub.Find(t, capability) {
+			if found.AID == aid && found.HomeHub == home {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// forgets waits until a hub lists the agent no more.
+func forgets(t *testing.T, hub *stage.Hub, capability, aid string) {
+	t.Helper()
+	stage.Until(t, 2*round, "the agent is gone from the lists", func() bool { return !hub.Lists(t, capability, aid) })
 }

@@ -7,6 +7,42 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
+// A node leaves one hub for another. From then on everybody reaches it there,
+// also those who are still where it was.
+func TestANodeMovesToAnotherHub(t *testing.T) {
+	t.Parallel()
+	hubs := federated(t)
+	program := stage.StartProgram(t, nil)
+	mover := stage.StartNode(t, &hubs.a.Hub, stage.NodeConfig{
+		Name: "mover", Public: []any{"m.work"}, Programs: map[string]string{"m.work": program.URL},
+		More: map[string]any{"visibility": "federated"},
+	})
+	stays := stage.StartNode(t, &hubs.a.Hub, stage.NodeConfig{Name: "stays"})
+	there := stage.StartNode(t, &hubs.b.Hub, stage.NodeConfig{Name: "there"})
+	reached := func(when string) {
+		t.Helper()
+		for _, n := range []*stage.Node{stays, there} {
+			if task, code := n.Call(mover.AID, "m.work", `{}`); code != 0 || stage.Outcome(task) != "completed OK verified" {
+				t.Errorf("%s, %s calls: exit %d, %s, want 0, completed OK verified", when, n.Name, code, stage.Outcome(task))
+			}
+		}
+	}
+	learns(t, &hubs.b.Hub, "m.work", mover.AID, stage.PublicURL("a"))
+	reached("before it moves")
+
+	mover.OK("down")
+	mover.OK("join", hubs.b.URL, "--move")
+	mover.Up()
+	reached("after it moved")
+	if page := hubs.b.Page(t, mover.AID); !page.Agent.Registered || page.Agent.HomeHub != "" {
+		t.Errorf("its new hub shows it as %+v, want one of its own", page.Agent)
+	}
+	learns(t, &hubs.a.Hub, "m.work", mover.AID, stage.PublicURL("b"))
+	if page := hubs.a.Page(t, mover.AID); page.Agent.Registered {
+		t.Errorf("its old hub shows it as registered: %+v", page.Agent)
+	}
+}
+
 // The hub that an agent left never takes its mail again: it carries it to the
 // other or refuses it. A leave that is shown twice, and that of somebody else, do
 // nothing.

@@ -29,6 +29,42 @@ func ring(t *testing.T, steps ...[]string) (hubs []*stage.InnerHub, agents []*st
 	return hubs, agents
 }
 
+// Each hub learns from the next alone: nobody is passed on by who was only told
+// of him.
+func TestARingPassesNobodyOn(t *testing.T) {
+	t.Parallel()
+	hubs, agents := ring(t, nil, []string{"--discovery", "off"})
+	for i, hub := range hubs {
+		next := (i + 1) % len(hubs)
+		learns(t, &hub.Hub, "ring.work", agents[next].AID(), stage.PublicURL(ringNames[next]))
+	}
+	for i, hub := range hubs {
+		found := hub.Find(t, "ring.work")
+		if len(found) != 2 || found[0].AID != agents[i].AID() {
+			t.Errorf("hub %s lists %+v, want its own agent and then that of its neighbour", ringNames[i], found)
+		}
+		var page struct{ Cards []struct{} }
+		hub.Get(t, "/fed/v2/cards?cursor=0").Ask(t, &page)
+		if len(page.Cards) != 1 {
+			t.Errorf("hub %s tells of %d agents, want its own", ringNames[i], len(page.Cards))
+		}
+	}
+}
+
+// Where all learn from all, everybody is listed once.
+func TestEverybodyIsListedOnce(t *testing.T) {
+	t.Parallel()
+	hubs, agents := ring(t, nil, nil)
+	for i, hub := range hubs {
+		for _, there := range []int{(i + 1) % 3, (i + 2) % 3} {
+			learns(t, &hub.Hub, "ring.work", agents[there].AID(), stage.PublicURL(ringNames[there]))
+		}
+		if found := hub.Find(t, "ring.work"); len(found) != 3 || found[0].AID != agents[i].AID() {
+			t.Errorf("hub %s lists %+v, want its own agent first and each once", ringNames[i], found)
+		}
+	}
+}
+
 // A message is offered to each peer once and carried no further: what is for
 // nobody does not go round.
 func TestNoMessageGoesRound(t *testing.T) {
