@@ -1,0 +1,346 @@
+package learned
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/learned/learnedtest"
+	"github.com/anet-hub/anet/hub/internal/peers"
+	"github.com/anet-hub/anet/shared/identity"
+)
+
+// ledger is a store in memory: one row for each agent of a peer.
+type ledger struct {
+	Store
+	mu      sync.Mutex
+	pulls   map[string]*pull
+	learned map[string]Record
+	held    map[string]Held
+	ended   map[string][]Outcome
+}
+
+type pull struct {
+	Job
+	next  time.Time
+	taken bool
+}
+
+func newLedger() *ledger {
+	return &ledger{pulls: map[string]*pull{}, learned: map[string]Record{}, held: map[string]Held{}, ended: map[string][]Outcome{}}
+}
+
+func keyOf(j Job) string { return fmt.Sprint(j.Peer, " ", j.Stream) }
+
+func (l *ledger) Enroll(_ context.Context, ids []int64, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, id := range ids {
+		for _, s := range []Stream{peers.Cards, peers.ADPCards, peers.Reviews} {
+			j := Job{Peer: id, Stream: s, Pass: 1, Passing: true}
+			if l.pulls[keyOf(j)] == nil {
+				l.pulls[keyOf(j)] = &pull{Job: j, next: now}
+			}
+		}
+	}
+	return nil
+}
+
+func (l *ledger) Lease(_ context.Context, ids []int64, n int, now time.Time) (jobs []Job, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	busy := map[int64]bool{}
+	for _, p := range l.pulls {
+		busy[p.Peer] = busy[p.Peer] || p.taken
+	}
+	longest := func(a, b *pull) int { return a.next.Compare(b.next) }
+	for _, p := range slices.SortedFunc(maps.Values(l.pulls), longest) {
+		if len(jobs) < n && slices.Contains(ids, p.Peer) && !busy[p.Peer] && !p.next.After(now) {
+			busy[p.Peer], p.taken = true, true
+			jobs = append(jobs, p.Job)
+		}
+	}
+	return jobs, nil
+}
+
+func (l *ledger) Look(_ context.Context, j Job, aids []string) (map[string]Record, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := map[string]Record{}
+	for _, aid := range aids {
+		out[aid] = l.learned[aid]
+	}
+	return out, nil
+}
+
+func (l *ledger) Learn(ctx context.Context, j Job, aids []string, _ time.Time, decide func(map[string]Record, Room) Lesson) error {
+	recs, _ := l.Look(ctx, j, aids)
+	lesson := decide(recs, plenty)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range lesson.Take {
+		r := l.learned[t.AID]
+		r.Known, r.KEL, r.Mine = true, t.Under, &Row{Entry: t.Hash, Size: t.Size()}
+		l.learned[t.AID] = r
+	}
+	for _, aid := range lesson.Settled {
+		delete(l.held, aid)
+	}
+	for _, h := range lesson.Hold {
+		l.held[h.AID] = h
+	}
+	l.pulls[keyOf(j)].ReadTo = lesson.ReadTo
+	return nil
+}
+
+func (l *ledger) Histories(context.Context, []string) (map[string][]byte, error) {
+	return map[string][]byte{}, nil
+}
+
+func (l *ledger) LearnReviews(_ context.Context, j Job, lesson ReviewLesson, _ time.Time) (bool, error) {
+	return false, nil
+}
+
+func (l *ledger) Due(_ context.Context, j Job, now time.Time) (due []Held, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range l.held {
+		if j.Stream == peers.Cards && (h.Retry.IsZero() && !l.learned[h.AID].Registered || !h.Retry.IsZero() && !h.Retry.After(now)) {
+			due = append(due, h)
+		}
+	}
+	return due, nil
+}
+
+func (l *ledger) Sweep(context.Context, Job, time.Time) error { return nil }
+
+func (l *ledger) Release(_ context.Context, j Job, o Outcome, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.pulls[keyOf(j)]
+	p.taken, p.next = false, o.Next
+	switch {
+	case o.Failure != "":
+		p.Failures++
+	default:
+		p.Failures = 0
+	}
+	if o.End {
+		p.Round, p.Calm, p.Passing = p.Round+1, p.Calm+1, false
+	}
+	if o.News {
+		p.Calm = 0
+	}
+	if o.Again {
+		p.ReadTo, p.Passing, p.Pass = 0, true, p.Pass+1
+	}
+	l.ended[keyOf(j)] = append(l.ended[keyOf(j)], o)
+	return nil
+}
+
+func (l *ledger) has(n *directorytest.Node) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.learned[n.AID()].Mine != nil
+}
+
+// neighbours are peers, all learned from.
+type neighbours []peers.Peer
+
+func (n neighbours) All() []peers.Peer         { return n }
+func (n neighbours) Discovering() []peers.Peer { return n }
+func (n neighbours) DiscoveryOn() bool         { return true }
+
+type always struct{}
+
+func (always) Horizon(now time.Time) directory.Horizon { return directory.UsualAges.Horizon(now) }
+
+// street is a hub with peers, in a bubble of its own time.
+type street struct {
+	*ledger
+	net *learnedtest.Net
+	end func()
+}
+
+func endpoint(i int) string { return fmt.Sprintf("https://p%d.example.org", i) }
+
+func newStreet(t *testing.T, n int) *street {
+	s := &street{ledger: newLedger(), net: learnedtest.NewNet()}
+	var list neighbours
+	for i := range n {
+		list = append(list, peers.Peer{ID: int64(i + 1), Name: fmt.Sprintf("p%d", i+1), Endpoint: endpoint(i + 1), Discovery: true, KEL: []byte{1}})
+	}
+	p := NewPuller(Puller{
+		Vetter: Vetter{Replay: identity.Replay, Now: time.Now}, Store: s, Net: s.net, Peers: list, Horizon: always{},
+		Metrics: NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- p.Run(ctx) }()
+	s.end = func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	return s
+}
+
+func (s *street) peer(i int) *learnedtest.Peer { return s.net.Peer(endpoint(i)) }
+
+// asked are the places that a peer was asked for cards from.
+func (s *street) asked(i int) (from []string) {
+	for _, a := range s.peer(i).Asked() {
+		if rest, is := strings.CutPrefix(a, learnedtest.Cards+" "); is {
+			from = append(from, rest)
+		}
+	}
+	return from
+}
+
+func TestFirstReadingsAreCloseAndLaterOnesRare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreet(t, 1)
+		defer s.end()
+		time.Sleep(30 * time.Second)
+		if n := len(s.asked(1)); n < 3 || n > 5 {
+			t.Errorf("read %d times in the first half minute, want 3 to 5", n)
+		}
+		time.Sleep(10 * time.Minute)
+		s.asked(1)
+		time.Sleep(20 * time.Minute)
+		if n := len(s.asked(1)); n < 8 || n > 13 {
+			t.Errorf("read %d times in twenty quiet minutes, want about one in two minutes", n)
+		}
+		s.peer(1).Agent(directorytest.NewNode(t, time.Now()), 1, time.Now(), "x")
+		time.Sleep(3 * time.Minute)
+		s.asked(1)
+		s.peer(1).Agent(directorytest.NewNode(t, time.Now()), 1, time.Now(), "x")
+		time.Sleep(20 * time.Second)
+		if n := len(s.asked(1)); n == 0 {
+			t.Error("what is new does not bring readings closer")
+		}
+	})
+}
+
+func TestEveryFifteenthRoundBeginsAtTheBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreet(t, 1)
+		defer s.end()
+		s.peer(1).Agent(directorytest.NewNode(t, time.Now()), 1, time.Now(), "x")
+		time.Sleep(75 * time.Minute)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for i, o := range s.ended["1 cards"] {
+			if o.Again != ((i+1)%15 == 0) {
+				t.Errorf("after round %d the next begins at the beginning: %v", i+1, o.Again)
+			}
+		}
+		if n := len(s.ended["1 cards"]); n < 31 {
+			t.Errorf("%d rounds in 75 minutes", n)
+		}
+	})
+}
+
+// Of five peers one is well: it is read as if it were alone.
+func TestABadPeerHoldsUpItselfAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreet(t, 5)
+		defer s.end()
+		s.peer(2).Answer(func(ctx context.Context, _ string) (int, []byte, error) { <-ctx.Done(); return 0, nil, ctx.Err() })
+		s.peer(3).Answer(learnedtest.Fails)
+		s.peer(4).Answer(learnedtest.Status(500))
+		s.peer(5).Answer(func(context.Context, string) (int, []byte, error) {
+			return 200, []byte(`{"cursor":1,"cards":[{"format":"x"}],"reviews":[1]}`), nil
+		})
+		n := directorytest.NewNode(t, time.Now())
+		s.peer(1).Agent(n, 1, time.Now(), "x")
+		time.Sleep(10 * time.Second)
+		if !s.has(n) {
+			t.Error("the healthy peer was not read within ten seconds")
+		}
+		time.Sleep(20 * time.Minute)
+		for i := 2; i <= 4; i++ {
+			if n := len(s.asked(i)); n < 5 || n > 25 {
+				t.Errorf("peer %d was asked %d times in twenty minutes, want it left alone and not forgotten", i, n)
+			}
+		}
+		back := directorytest.NewNode(t, time.Now())
+		s.peer(3).Answer(nil)
+		s.peer(3).Agent(back, 1, time.Now(), "x")
+		time.Sleep(3 * time.Minute)
+		if !s.has(back) {
+			t.Error("a peer that is back was not read within three minutes")
+		}
+	})
+}
+
+func TestAPeerWithoutAStreamIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreet(t, 1)
+		defer s.end()
+		s.peer(1).Answer(learnedtest.Status(404))
+		time.Sleep(10 * time.Minute)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, o := range s.ended["1 cards"] {
+			if o.Failure != "" || !o.End {
+				t.Errorf("a round ended as %+v", o)
+			}
+		}
+	})
+}
+
+func TestAHeldEntryIsAskedForAgainAndHoldsNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreet(t, 1)
+		defer s.end()
+		held, behind := directorytest.NewNode(t, time.Now()), directorytest.NewNode(t, time.Now())
+		s.learned[held.AID()] = Record{Registered: true}
+		s.peer(1).Agent(held, 1, time.Now(), "x")
+		s.peer(1).Agent(behind, 1, time.Now(), "x")
+		time.Sleep(time.Minute)
+		if !s.has(behind) || s.has(held) {
+			t.Errorf("learned what is held: %v, what stands behind it: %v", s.has(held), s.has(behind))
+		}
+		s.mu.Lock()
+		s.learned[held.AID()] = Record{}
+		s.mu.Unlock()
+		time.Sleep(3 * time.Minute)
+		if !s.has(held) {
+			t.Error("who left was not learned with the next round")
+		}
+	})
+}
+
+// A peer whose stream has no end is read in turns.
+func TestAnEndlessStreamIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreet(t, 1)
+		defer s.end()
+		n := 0
+		s.peer(1).Answer(func(context.Context, string) (int, []byte, error) {
+			time.Sleep(time.Second)
+			n++
+			return 200, fmt.Appendf(nil, `{"cursor":%d,"cards":[{"format":"x"}],"reviews":[1]}`, n), nil
+		})
+		time.Sleep(10 * time.Minute)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		turns := len(s.ended["1 cards"]) + len(s.ended["1 adp-cards"]) + len(s.ended["1 reviews"])
+		if turns < 4 || len(s.ended["1 reviews"]) == 0 {
+			t.Errorf("%d turns in ten minutes, %d of them of reviews", turns, len(s.ended["1 reviews"]))
+		}
+	})
+}
