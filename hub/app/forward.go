@@ -41,7 +41,7 @@ func (b *base) newFederation(key *hubkey.Keeper, mail *relay.Relay) *httpapi.Fed
 			Rate: admission.NewLimiter(forwardRate, forwardBurst, "forward_rate", clock),
 		}),
 		Keys:   &forward.KeyDesk{Replays: b.proofs, Agents: store},
-		Memory: budget.New(b.cfg.forwardMemory()),
+		Memory: budget.New(b.cfg.forwardMemory()), Room: b.cfg.peerQuota(),
 	}
 }
 

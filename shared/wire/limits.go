@@ -12,6 +12,7 @@ type Limits struct {
 	Rates        []RateLimit          `json:"rates"`
 	Signatures   SignatureLimits      `json:"signatures"`
 	Times        TimeLimits           `json:"times"`
+	Federation   FederationLimits     `json:"federation,omitzero"`
 }
 
 // BodyLimits bound the bodies of requests, and how slowly they may come: all in
@@ -86,4 +87,18 @@ type TimeLimits struct {
 	WaitMS   int64 `json:"wait_ms"`
 	QuietMS  int64 `json:"quiet_after_ms"`
 	HiddenMS int64 `json:"hidden_after_ms"`
+}
+
+// FederationLimits are what a peer is held to: the body of a forward, how far its
+// date may be off and how long it is known again, how many may come at once and in
+// which time as many again, and what one peer may teach.
+type FederationLimits struct {
+	Forward      int64 `json:"forward"`
+	Hops         int   `json:"hops"`
+	SkewMS       int64 `json:"skew_ms"`
+	RememberedMS int64 `json:"remembered_ms"`
+	Quota        int   `json:"quota"`
+	WindowMS     int64 `json:"window_ms"`
+	Agents       int64 `json:"agents"`
+	Bytes        int64 `json:"bytes"`
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/anet-hub/anet/hub/internal/forward"
+	"github.com/anet-hub/anet/hub/internal/learned"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/shared/relayauth"
@@ -16,12 +17,23 @@ import (
 type Federation struct {
 	Receiver *forward.Receiver
 	Keys     *forward.KeyDesk
-	Memory   Budget // what forwards may take of the budget of all requests
+	Memory   Budget       // what forwards may take of the budget of all requests
+	Room     learned.Room // for what one peer teaches
 }
 
 func (f *Federation) routes(a *API, r chi.Router) {
 	r.Post("/fed/v1/forward", a.between(f.forward(a)))
 	r.Get("/fed/v2/keys/{aid}", a.between(f.keys(a)))
+}
+
+func (f *Federation) tell(l *wire.Limits) {
+	rate := rate(f.Receiver.Rate, "peer")
+	l.Federation = wire.FederationLimits{
+		Forward: bodyOf(f.Receiver.Limits.Envelope), Hops: wire.MaxHops,
+		SkewMS: forward.Memory.Milliseconds(), RememberedMS: forward.Memory.Milliseconds(),
+		Quota: rate.Quota, WindowMS: rate.WindowMS,
+		Agents: f.Room.Agents, Bytes: f.Room.Bytes,
+	}
 }
 
 // between serves a route between hubs, whose failures have a form of their own: a
