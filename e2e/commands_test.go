@@ -44,10 +44,11 @@ func TestHubCommands(t *testing.T) {
 // federate with: $PEER, and $DOWN, which does not answer.
 func TestPeerCommands(t *testing.T) {
 	stage.Binary(t, "anet-hub")
+	stage.Binary(t, "text-service")
 	down := stage.HubInside(t)
 	stage.Must(t, down.Stop())
 	play(t, "testdata/peer", func(env *testscript.Env) {
-		hub, peer := stage.HubInside(t, allowLoopback), stage.HubInside(t)
+		hub, peer := stage.HubInside(t, allowLoopback), stage.HubInside(t, tellsOfAgents)
 		env.Setenv("HUB", hub.URL)
 		env.Setenv("HUB_AID", hub.AID)
 		env.Setenv("PEER", peer.URL)
@@ -60,6 +61,8 @@ func TestPeerCommands(t *testing.T) {
 }
 
 func allowLoopback(c *app.Config) { c.PeerRanges = []string{"127.0.0.0/8"} }
+
+func tellsOfAgents(c *app.Config) { c.Discovery, c.PublicURL = "on", "https://peer.example.org" }
 
 // play gives each script a hub of its own.
 func play(t *testing.T, dir string, hub func(*testscript.Env)) {

@@ -12,6 +12,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
+	"github.com/anet-hub/anet/hub/internal/learned"
 	"github.com/anet-hub/anet/hub/internal/liveness"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
@@ -27,6 +28,7 @@ type Operator struct {
 	Audit      *postgres.Audit
 	Backups    *postgres.Backups
 	Peers      *peers.Desk
+	Scout      learned.Scout
 
 	cfg  Config
 	log  *slog.Logger
@@ -87,7 +89,11 @@ func newOperator(cfg Config, log *slog.Logger, data *Database) (*Operator, error
 		Invites:    admission.NewDesk(postgres.NewInvites(pool), time.Now),
 		Moderation: postgres.NewModeration(pool), Audit: postgres.NewAudit(pool), Backups: postgres.NewBackups(pool),
 		Peers: peers.NewDesk(postgres.NewPeers(pool), calls, time.Now),
-		cfg:   cfg, log: log, data: data,
+		Scout: learned.Scout{
+			Vetter: learned.Vetter{Replay: identity.Replay, Now: time.Now}, Net: calls, Room: cfg.peerQuota(),
+			Records: postgres.NewLearned(pool, cfg.peerQuota()), Here: postgres.NewHere(pool),
+		},
+		cfg: cfg, log: log, data: data,
 	}, nil
 }
 

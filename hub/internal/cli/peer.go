@@ -63,6 +63,9 @@ func (p *Program) addPeer(ctx context.Context, j *job, o peers.Offer, agreed con
 	if err != nil {
 		return err
 	}
+	if agreed.dryRun {
+		return p.showOutlook(ctx, j, peer)
+	}
 	v := p.viewPeer(peers.Standing{Peer: peer})
 	question := fmt.Sprintf("Federate with %s? It is whoever has the key of %s.", peer.Endpoint, peer.AID)
 	goOn, err := p.agreed(ctx, agreed, v, v.offer, question)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 	"time"
 
@@ -20,7 +19,7 @@ const (
 )
 
 // What a peer may answer a reading with, beside the page.
-const answered, unknownPath = 200, 404
+const answered, closedPath, unknownPath = 200, 403, 404
 
 // Net reaches peers. It bounds every answer in size and time.
 type Net interface {
@@ -201,10 +200,9 @@ func (r *round) askAgain(ctx context.Context) error {
 // page asks for the entries behind a place. A hub that knows no such stream has an
 // empty one.
 func (r *round) page(ctx context.Context, after int64) (page, error) {
-	s := streams[r.job.Stream]
 	asking, cancel := context.WithTimeout(ctx, maxPage)
 	defer cancel()
-	status, body, err := r.Net.Get(asking, r.peer.Endpoint+s.path+"?cursor="+strconv.FormatInt(after, 10), s.most)
+	status, body, err := r.Net.Get(asking, pageURL(r.peer.Endpoint, r.job.Stream, after), streams[r.job.Stream].most)
 	switch {
 	case err != nil:
 		return page{}, err
