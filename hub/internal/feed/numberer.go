@@ -44,7 +44,7 @@ func (n *Numberer) Run(ctx context.Context) error {
 	next := time.NewTimer(0)
 	defer next.Stop()
 	marked := n.marked
-	for {
+	for failing := false; ; {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -55,9 +55,11 @@ func (n *Numberer) Run(ctx context.Context) error {
 		case <-next.C:
 		}
 		marked = n.marked
-		if err := n.Catch(ctx); err != nil && ctx.Err() == nil {
+		err := n.Catch(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
 			n.log.Warn("what peers are told is not up to date, trying again", "error", err)
 		}
+		failing = err != nil
 		next.Reset(every)
 	}
 }
