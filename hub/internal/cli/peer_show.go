@@ -119,11 +119,15 @@ type streamView struct {
 	HeldSeq    uint64       `json:"held_seq"` // 0: none
 	HeldAID    string       `json:"held_aid"`
 	HeldReason string       `json:"held_reason"`
+	Failure    string       `json:"failure"` // of the last reading
+	Refused    int64        `json:"refused"` // entries, for good
+	Refusal    string       `json:"refusal"` // of the last of them
+	RefusedAt  *time.Time   `json:"refused_at"`
 }
 
 func viewStream(s peers.Progress) streamView {
 	v := streamView{Stream: s.Stream, Cursor: s.Cursor, Entries: s.Entries, ReadAt: orNull(s.LastOK), NextAt: orNull(s.NextAt),
-		HeldSeq: s.HeldSeq, HeldAID: s.HeldAID, HeldReason: s.HeldReason}
+		HeldSeq: s.HeldSeq, HeldAID: s.HeldAID, HeldReason: s.HeldReason, Failure: s.Failure, Refused: s.Refused, Refusal: s.Refusal, RefusedAt: orNull(s.RefusedAt)}
 	if s.Lag >= 0 {
 		v.Lag = &s.Lag
 	}
@@ -137,13 +141,6 @@ func (v streamView) lag() string {
 	return fmt.Sprint(*v.Lag)
 }
 
-func (v streamView) held() string {
-	if v.HeldSeq == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%d %s %s", v.HeldSeq, plain.Line(v.HeldAID), plain.Line(v.HeldReason))
-}
-
 func (p *Program) showPeer(s peers.Standing, streams []peers.Progress) error {
 	v := struct {
 		peerView
@@ -154,11 +151,22 @@ func (p *Program) showPeer(s peers.Standing, streams []peers.Progress) error {
 	}
 	return p.show(v, func(w io.Writer) {
 		v.text(w)
-		for i, s := range v.Streams {
-			if i == 0 {
-				fmt.Fprintln(w, "\nSTREAM\tCURSOR\tLAG\tENTRIES\tLAST READ\tNEXT\tWAITS AT")
-			}
-			fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%s\t%s\t%s\n", s.Stream, s.Cursor, s.lag(), s.Entries, orNever(s.ReadAt), orNever(s.NextAt), s.held())
+		for _, s := range v.Streams {
+			s.text(w)
 		}
 	})
+}
+
+func (v streamView) text(w io.Writer) {
+	fmt.Fprintf(w, "\nstream\t%s\nread up to\t%d\nlag\t%s\nentries\t%d\nlast read\t%s\nnext\t%s\n",
+		v.Stream, v.Cursor, v.lag(), v.Entries, orNever(v.ReadAt), orNever(v.NextAt))
+	if v.HeldSeq > 0 {
+		fmt.Fprintf(w, "waits at\t%d\t%s\t%s\n", v.HeldSeq, plain.Line(v.HeldAID), plain.Line(v.HeldReason))
+	}
+	if v.Failure != "" {
+		fmt.Fprintf(w, "not read\t%s\n", plain.Line(v.Failure))
+	}
+	if v.Refused > 0 {
+		fmt.Fprintf(w, "refused\t%d\t%s\t%s\n", v.Refused, orNever(v.RefusedAt), plain.Line(v.Refusal))
+	}
 }
