@@ -23,6 +23,7 @@ func TestPeopleBrowseTheHub(t *testing.T) {
 	}{
 		{"a search without a script", searchWithoutScript},
 		{"one agent", readOne},
+		{"another hub", readElsewhere},
 		{"by keyboard", byKeyboard},
 		{"what a screen reader needs", forAScreenReader},
 		{"on a phone", onAPhone},
@@ -81,6 +82,42 @@ func readOne(t *testing.T, b *stage.Browser, p *town) {
 	}
 }
 
+// An agent of another hub stands in the list behind those of this one, and leads to
+// where it is at home; the hub tells whom it federates with.
+func readElsewhere(t *testing.T, b *stage.Browser, p *town) {
+	b.Open(p.hub.URL + "/?cap=text.*")
+	b.Picture("federated")
+	if seen := agentsOn(b); len(seen) != 2 || seen[0] != p.text.AID() || seen[1] != p.far.AID() {
+		t.Errorf("the list shows %q, want this hub's agent and then the other's", seen)
+	}
+	home := stage.Eval[string](b, `document.querySelector(".agents li:last-child a[rel~=external]").href`)
+	if home != stage.PublicURL("labs")+"/" {
+		t.Errorf("the home hub is at %s", home)
+	}
+	b.Follow(chromedp.Click(chromedp.CSS(".agents li:last-child h2 a")))
+	b.Picture("elsewhere")
+	said := stage.Eval[string](b, `document.querySelector("main").innerText`)
+	for _, want := range []string{"at labs.example.org", "card verified", "anet delegate " + p.far.AID(), "passes it on to the home hub"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the page lacks %q: %s", want, said)
+		}
+	}
+	stage.Until(t, stage.Patience, "the hub tells that it has peers", func() bool {
+		b.Open(p.hub.URL + "/hub")
+		return stage.Eval[bool](b, `!!document.querySelector("a[href='/peers']")`)
+	})
+	b.Follow(chromedp.Click(chromedp.CSS("a[href='/peers']")))
+	stage.Until(t, stage.Patience, "it is known how many agents come from there", func() bool {
+		b.Open(p.hub.URL + "/peers")
+		return stage.Eval[string](b, `document.querySelector(".peers dd").textContent`) == "1"
+	})
+	b.Picture("peers")
+	said = stage.Eval[string](b, `document.querySelector("main").innerText`)
+	if !strings.Contains(said, "labs") || !strings.Contains(said, "discovery off") {
+		t.Errorf("of peers is said %s", said)
+	}
+}
+
 // Everything is reached with Tab, seen where it is, and a question is asked with
 // Enter.
 func byKeyboard(t *testing.T, b *stage.Browser, p *town) {
@@ -97,7 +134,7 @@ func byKeyboard(t *testing.T, b *stage.Browser, p *town) {
 			t.Fatalf("Tab leads to %q, want %q", at, want)
 		}
 	}
-	b.Do(chromedp.Focus(chromedp.CSS("#cap")), chromedp.KeyEvent("text.*"))
+	b.Do(chromedp.Focus(chromedp.CSS("#cap")), chromedp.KeyEvent("text.d*"))
 	b.Follow(chromedp.KeyEvent(kb.Enter))
 	if seen := agentsOn(b); len(seen) != 1 || seen[0] != p.text.AID() {
 		t.Errorf("Enter leads to %q", seen)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/e2e/stage"
-	"github.com/anet-hub/anet/hub/app"
 	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -17,6 +16,7 @@ import (
 type town struct {
 	hub       *stage.Hub
 	text, eve *stage.Agent
+	far       *stage.Agent // at another hub
 	browser   *stage.Browser
 }
 
@@ -27,7 +27,7 @@ func settle(t *testing.T) *town {
 	b := stage.NewBrowser(t)
 	b.Window(1100, 800)
 	b.Light("light")
-	hub := stage.HubInside(t, func(c *app.Config) { c.PublicURL = "https://hub.example.org" })
+	hub := stage.FederatedHub(t, "hub")
 	p := &town{hub: &hub.Hub, text: stage.NewAgent(t, &hub.Hub), eve: stage.NewAgent(t, &hub.Hub), browser: b}
 	enrol(t, p.text, wire.Register{
 		Name: "text tools", Caps: []string{"text", "free"}, Summary: "Digests and counts texts, on a machine in Ghent.",
@@ -43,7 +43,20 @@ func settle(t *testing.T) *town {
 	for i := range sensors {
 		stage.NewAgent(t, &hub.Hub).Register(fmt.Sprintf("sensor.s%02d", i), "sensor.temperature")
 	}
+	p.neighbour(t, hub)
 	return p
+}
+
+// neighbour is another hub with an agent that the town learns of.
+func (p *town) neighbour(t *testing.T, hub *stage.InnerHub) {
+	t.Helper()
+	next := stage.FederatedHub(t, "labs")
+	p.far = stage.NewAgent(t, &next.Hub)
+	p.far.Offer(stage.PublicURL("labs"), "federated", "text.translate")
+	stage.AddPeer(t, next, "town", hub.URL)
+	stage.AddPeer(t, hub, "labs", next.URL)
+	stage.AddPeer(t, hub, strings.Repeat("x", 32), stage.FederatedHub(t, "other").URL, "--discovery", "off")
+	stage.Until(t, stage.Patience, "the town learns of the agent of another hub", func() bool { return hub.Lists(t, "text.translate", p.far.AID()) })
 }
 
 // enrol registers an agent with a signed card.
@@ -64,5 +77,6 @@ func (p *town) paths() []string {
 	return []string{
 		"/", "/?cap=text.*", "/?cap=" + strings.Repeat("w", 256), "/?cap=light.onoff", "/?cap=" + url.QueryEscape(strings.Repeat("x", 200)+"*y"),
 		"/?q=" + strings.Repeat("q", 200), "/a/" + p.text.AID(), "/a/" + p.eve.AID(), "/hub", "/nowhere",
+		"/peers", "/a/" + p.far.AID(),
 	}
 }

@@ -47,6 +47,9 @@ func NewAgent(s Site, v wire.Agent, note string, c *card.Statement, now time.Tim
 		Site: s, Entry: entryOf(v, capability.Expr{}), Note: note, Member: v.Registered,
 		Readme: plain.Text(v.Readme), Pricing: plain.Text(v.Pricing), Registered: momentOf(v.RegisteredAt, now),
 	}
+	if a.HomeHub != nil {
+		a.Note = "Registered at another hub, which told this one of it" // in words of a page
+	}
 	if v.LastSeen != nil {
 		a.Seen = momentOf(*v.LastSeen, now)
 	}

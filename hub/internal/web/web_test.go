@@ -202,7 +202,7 @@ func TestAnAgentOfAnotherHub(t *testing.T) {
 	page := string(raw)
 	for _, want := range []string{
 		`<a rel="external nofollow noreferrer" href="https://hub.example.org"><bdi>hub.example.org</bdi></a>`,
-		"anet delegate bafyaid", "passes it on to the home hub", "<dt>Known since</dt>", "told by a peer.",
+		"anet delegate bafyaid", "passes it on to the home hub", "<dt>Known since</dt>", "Registered at another hub",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
