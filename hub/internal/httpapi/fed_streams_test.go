@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -101,6 +103,28 @@ func TestStreamPages(t *testing.T) {
 		if len(seen) != agents {
 			t.Errorf("%s: %d agents, want %d", path, len(seen), agents)
 		}
+	}
+}
+
+// A card is told to the byte, white space and all; the page is what an encoder would
+// have made of it.
+func TestCardsAreToldAsTheyAre(t *testing.T) {
+	page := wire.FedCards{Cursor: 9, Cards: []wire.FedCard{
+		{Format: wire.FormatA2ACard, Card: wire.RawJSON("{ \"name\" : \"<\\\"card\\\":null>\"}"), KEL: []byte{1}, Keys: []byte{2}, Home: "https://h/?a&b", FedSeq: 8},
+		{Card: wire.RawJSON(`{}`), Home: `"card":null`, FedSeq: 9},
+	}}
+	for n := range 3 {
+		page.Cards = page.Cards[:min(n, 2)]
+		want, err := encode(page)
+		got, failed := joinCards(page)
+		var compact bytes.Buffer
+		if err != nil || failed != nil || json.Compact(&compact, got) != nil || !bytes.Equal(compact.Bytes(), bytes.TrimSpace(want)) {
+			t.Errorf("%d cards: %s, want %s", n, got, want)
+		}
+		if n > 0 && !bytes.Contains(got, page.Cards[0].Card) {
+			t.Errorf("the card is not what it was: %s", got)
+		}
+		page.Cards = page.Cards[:2]
 	}
 }
 
