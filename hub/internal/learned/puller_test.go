@@ -223,13 +223,17 @@ func TestFirstReadingsAreCloseAndLaterOnesRare(t *testing.T) {
 		if n := len(s.asked(1)); n < 8 || n > 13 {
 			t.Errorf("read %d times in twenty quiet minutes, want about one in two minutes", n)
 		}
-		s.peer(1).Agent(directorytest.NewNode(t, time.Now()), 1, time.Now(), "x")
-		time.Sleep(3 * time.Minute)
+		n := directorytest.NewNode(t, time.Now())
+		s.peer(1).Agent(n, 1, time.Now(), "x")
+		for i := 0; !s.has(n); i++ {
+			if time.Sleep(time.Second); i > 150 {
+				t.Fatal("what is new was not read within two minutes and a half")
+			}
+		}
 		s.asked(1)
-		s.peer(1).Agent(directorytest.NewNode(t, time.Now()), 1, time.Now(), "x")
-		time.Sleep(20 * time.Second)
-		if n := len(s.asked(1)); n == 0 {
-			t.Error("what is new does not bring readings closer")
+		time.Sleep(25 * time.Second)
+		if n := len(s.asked(1)); n < 2 {
+			t.Errorf("read %d times in the 25 seconds after something was new", n)
 		}
 	})
 }
