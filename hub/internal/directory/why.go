@@ -24,6 +24,9 @@ type whyCase struct {
 	badCard error // the card on record no longer verifies
 	capID   string
 	horizon Horizon
+
+	taught []Taught   // who teaches it, where it is not registered here
+	theirs *Elsewhere // what lists show of that
 }
 
 // judge is a gate: what it says, and what to do where it is not passed.
@@ -46,8 +49,7 @@ func there(what string) advice { return advice{what, "at the node: " + what} }
 func here(what string) advice { return advice{"ask the hub's operator", what} }
 
 // The gates, in the order in which they are to be mended: who is blocked cannot
-// register, who is not registered offers nothing, and so on. Peers add theirs
-// behind these.
+// register, who is not registered offers nothing, and so on.
 var gates = []judge{
 	{"blocked", notBlocked, false},
 	{"known", isKnown, true},
@@ -107,17 +109,21 @@ func hasCard(c whyCase) (state, says string, next advice) {
 }
 
 func offersCapability(c whyCase) (state, says string, next advice) {
-	caps := c.agent.Caps()
+	return offers(c.capID, c.agent.Caps(), c.agent.offers())
+}
+
+// offers judges what an agent offers, at a capability where one is asked about.
+func offers(capID string, caps []string, anything bool) (state, says string, next advice) {
 	switch {
-	case c.capID == "" && !c.agent.offers():
+	case capID == "" && !anything:
 		return failed, "it offers nothing: no capability and no profile",
 			there("serve something, open it in inbound.public_capabilities, and register again")
-	case c.capID == "":
+	case capID == "":
 		return ok, fmt.Sprintf("it offers %d ids", len(caps)), none
-	case slices.Contains(caps, c.capID):
-		return ok, "it offers " + c.capID, none
+	case slices.Contains(caps, capID):
+		return ok, "it offers " + capID, none
 	}
-	says = fmt.Sprintf("it does not offer %s; its %d ids begin with: %s", c.capID, len(caps), strings.Join(caps[:min(len(caps), 5)], ", "))
+	says = fmt.Sprintf("it does not offer %s; its %d ids begin with: %s", capID, len(caps), strings.Join(caps[:min(len(caps), 5)], ", "))
 	return failed, says, there("serve it, open it in inbound.public_capabilities, and register again; anet status tells the difference")
 }
 
@@ -182,10 +188,13 @@ func (d *Directory) look(ctx context.Context, aid string) (c whyCase, err error)
 	}
 	m, registered, err := d.store.Member(ctx, aid)
 	if errs.KindOf(err) == errs.NotFound {
-		return c, nil
+		return d.lookElsewhere(ctx, aid, c)
 	}
-	if c.member = &m; err != nil || !registered {
+	if c.member = &m; err != nil {
 		return c, err
+	}
+	if !registered {
+		return d.lookElsewhere(ctx, aid, c)
 	}
 	a, life, err := d.store.Agent(ctx, aid)
 	if errs.KindOf(err) == errs.NotFound { // it left a moment ago
@@ -205,7 +214,7 @@ func (d *Directory) look(ctx context.Context, aid string) (c whyCase, err error)
 
 func (c whyCase) walk(aid string, to func(advice) string) wire.Why {
 	out := wire.Why{AID: aid, Cap: c.capID, Gates: []wire.Gate{}}
-	for _, g := range gates {
+	for _, g := range c.gates() {
 		state, says, next := g.of(c)
 		out.Gates = append(out.Gates, wire.Gate{Gate: g.gate, State: state, Says: says})
 		if state == failed && out.Gate == "" {

@@ -44,9 +44,9 @@ func (s *Directory) Member(ctx context.Context, aid string) (m directory.Member,
 	var seq *int64
 	var hash []byte
 	err = s.pool.QueryRow(ctx, `
-		SELECT kel, first_seen_at, card_seq, card_hash, rating_sum, rating_count, EXISTS (SELECT FROM agent a WHERE a.aid = m.aid)
+		SELECT kel, first_seen_at, card_seq, card_hash, rating_sum, rating_count, hidden_at IS NOT NULL, EXISTS (SELECT FROM agent a WHERE a.aid = m.aid)
 		FROM member m WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(
-		&m.KEL, &m.FirstSeen, &seq, &hash, &m.Rating.Sum, &m.Rating.Count, &registered)
+		&m.KEL, &m.FirstSeen, &seq, &hash, &m.Rating.Sum, &m.Rating.Count, &m.Hidden, &registered)
 	m.CardMark = toMark(seq, hash)
 	return m, registered, found(err, errAgentUnknown(), "read a member")
 }
