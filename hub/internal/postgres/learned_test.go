@@ -551,3 +551,34 @@ func TestReviewsOfPeersAreCountedBesideOurs(t *testing.T) {
 	}
 	l.whole()
 }
+
+func TestWhatAPeerTaughtGoesWithIt(t *testing.T) {
+	for why, remove := range map[string]func(l *learner) error{
+		"by a command": func(l *learner) error {
+			return NewPeers(l.pool).Remove(t.Context(), l.list[0].ID, alice.Did("peer.remove", "p1", l.clock.now()))
+		},
+		"taken out of the file": func(l *learner) error {
+			_, err := NewPeers(l.pool).Sync(t.Context(), nil, alice.Did("peer.file", "", l.clock.now()))
+			return err
+		},
+	} {
+		l := newLearner(t, 1)
+		if _, err := l.pool.Exec(t.Context(), `UPDATE peer SET from_file = true`); err != nil {
+			t.Fatal(err)
+		}
+		n, requester, provider := l.node(), l.node(), l.node()
+		l.peer(1).Agent(n, 1, l.clock.now(), "x")
+		receipt, word := reviewtest.Done(provider.Key, requester.Key, 3, l.clock.now()).Sign(t)
+		l.peer(1).Tell(learnedtest.Reviews, "r", wire.FedReview{Receipt: receipt, Review: word, ProviderKEL: provider.Key.KEL(), ReviewerKEL: requester.Key.KEL()})
+		l.pull()
+		l.wants("before", "x", n)
+		if err := remove(l); err != nil {
+			t.Errorf("%s: %v", why, err)
+		}
+		l.wants(why, "x")
+		if got := l.row(`SELECT (SELECT count(*) FROM peer) || ' ' || (SELECT count(*) FROM learned) || ' ' || (SELECT count(*) FROM learned_review) || ' ' || (SELECT count(*) FROM known_elsewhere)`); got != "0 0 0 1" {
+			t.Errorf("%s: peers, agents, reviews and marks that are left: %s", why, got)
+		}
+		l.whole()
+	}
+}

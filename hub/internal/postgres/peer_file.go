@@ -27,6 +27,9 @@ func (f filed) same(e peers.Entry, position int) bool {
 // the file's from then on; a pause and a pinned history stay. It gives how many
 // rows it changed. Processes that start at once do so one after the other.
 func (s *Peers) Sync(ctx context.Context, list []peers.Entry, by audit.Act) (changed int, err error) {
+	if err := s.forgetUnfiled(ctx, list, by); err != nil {
+		return 0, err
+	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `LOCK TABLE peer IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return fmt.Errorf("lock the peers: %w", err)
@@ -43,6 +46,25 @@ func (s *Peers) Sync(ctx context.Context, list []peers.Entry, by audit.Act) (cha
 		return err
 	})
 	return changed, err
+}
+
+// forgetUnfiled forgets what peers taught that are about to be removed.
+func (s *Peers) forgetUnfiled(ctx context.Context, list []peers.Entry, by audit.Act) error {
+	stay := []string{}
+	for _, e := range list {
+		stay = append(stay, e.AID)
+	}
+	rows, err := s.pool.Query(ctx, `SELECT id FROM peer WHERE from_file AND aid <> ALL (@stay)`, pgx.NamedArgs{"stay": stay})
+	if err != nil {
+		return fmt.Errorf("read the peers: %w", err)
+	}
+	gone, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	for _, id := range gone {
+		if err := forget(ctx, s.pool, id, by.At); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 func toFiled(r pgx.CollectableRow) (f filed, err error) {
