@@ -39,9 +39,11 @@ func (g *guard) secure(_ context.Context, _, address string, _ syscall.RawConn) 
 }
 
 // plain is the same for connections that anybody between could read and change.
-func (g *guard) plain(_ context.Context, _, address string, _ syscall.RawConn) error {
-	addr, err := addrOf(address)
-	if err != nil || g.allowed(addr) {
+func (g *guard) plain(ctx context.Context, network, address string, c syscall.RawConn) error {
+	if err := g.secure(ctx, network, address, c); err != nil {
+		return err
+	}
+	if addr, err := addrOf(address); err != nil || g.allowed(addr) {
 		return err
 	}
 	return refusedAddress("plain http goes to the ranges of --peer-allow-range alone: use https")

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/anet-hub/anet/shared/errs"
@@ -98,6 +99,8 @@ func ParseEndpoint(s string) (string, error) {
 		return "", badEndpoint("it ends before any ? or #")
 	case strings.ContainsAny(u.Host, "%") || !ascii(u.Host):
 		return "", badEndpoint("its host is written in ASCII, without a zone")
+	case oddNumber(u.Hostname()):
+		return "", badEndpoint("an address is written as 203.0.113.7, or [2001:db8::7]")
 	}
 	return u.Scheme + "://" + hostOf(u) + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
@@ -106,10 +109,21 @@ func badEndpoint(why string) error {
 	return errs.New(errs.Invalid, "peer_endpoint_invalid", "this is no address of a hub: %s", why).In("endpoint")
 }
 
+// oddNumber reports whether a host is an address in a spelling that some resolvers
+// read and others take for a name, such as 0x7f.1 or 2130706433.
+func oddNumber(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return false
+	}
+	last := host[strings.LastIndexByte(strings.TrimSuffix(host, "."), '.')+1:]
+	_, err := strconv.ParseUint(strings.TrimSuffix(last, "."), 0, 64)
+	return err == nil
+}
+
 // hostOf leaves out the port that the scheme means anyway, so that no hub stands
 // in the table twice for how it was typed.
 func hostOf(u *url.URL) string {
-	host, port := strings.ToLower(u.Hostname()), u.Port()
+	host, port := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port()
 	if addr, err := netip.ParseAddr(host); err == nil {
 		host = addr.String()
 	}

@@ -90,6 +90,14 @@ func (l *ledger) Refused(_ context.Context, id int64, _ time.Time, code, _ strin
 
 func (l *ledger) of(id int64) *row { return l.rows[id-1] }
 
+// look gives a row as it is.
+func (l *ledger) look(r *row) row {
+	synctest.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return *r
+}
+
 // world is the hubs there are, by address.
 type world struct {
 	mu    sync.Mutex
@@ -173,8 +181,8 @@ func TestProverProvesAndFollows(t *testing.T) {
 		one, two := begin(t, l, w), begin(t, l, w)
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		if n := w.times("b"); n != 1 || !r.Proven() || r.success.IsZero() {
-			t.Fatalf("two processes asked %d times; it is proven: %v", n, r.Proven())
+		if n, now := w.times("b"), l.look(r); n != 1 || !now.Proven() || now.success.IsZero() {
+			t.Fatalf("two processes asked %d times; it is proven: %v", n, now.Proven())
 		}
 		if len(one.table.Delivering()) != 1 || len(two.table.Delivering()) != 1 {
 			t.Error("a process does not know of it")
@@ -188,7 +196,7 @@ func TestProverProvesAndFollows(t *testing.T) {
 			t.Errorf("within a minute it was asked %d times more", n)
 		}
 		time.Sleep(7 * time.Second)
-		if n := w.times("b"); n != 1 || !bytes.Equal(r.KEL, next.KEL()) {
+		if n := w.times("b"); n != 1 || !bytes.Equal(l.look(r).KEL, next.KEL()) {
 			t.Errorf("a minute after the last try it was asked %d times", n)
 		}
 		for _, p := range []process{one, two} {
@@ -199,8 +207,8 @@ func TestProverProvesAndFollows(t *testing.T) {
 
 		w.set(func() { w.hubs["b"] = key })
 		time.Sleep(proveEvery + 5*time.Second)
-		if n := w.times("b"); n < 1 || !bytes.Equal(r.KEL, next.KEL()) || r.refusal != "peer_history_shorter" {
-			t.Errorf("a rollback was fetched %d times and met with %q", n, r.refusal)
+		if n, now := w.times("b"), l.look(r); n < 1 || !bytes.Equal(now.KEL, next.KEL()) || now.refusal != "peer_history_shorter" {
+			t.Errorf("a rollback was fetched %d times and met with %q", n, now.refusal)
 		}
 	})
 }
@@ -233,12 +241,12 @@ func TestNothingIsPinnedUnproven(t *testing.T) {
 		r := l.enter(key.AID(), "b")
 		p := begin(t, l, w)
 		time.Sleep(2 * time.Second)
-		if r.Proven() || r.refusal != "peer_aid_differs" || len(p.table.Delivering()) > 0 {
-			t.Fatalf("proven: %v, %q", r.Proven(), r.refusal)
+		if now := l.look(r); now.Proven() || now.refusal != "peer_aid_differs" || len(p.table.Delivering()) > 0 {
+			t.Fatalf("proven: %v, %q", now.Proven(), now.refusal)
 		}
 		w.set(func() { w.hubs["b"] = key })
 		time.Sleep(proveAgain)
-		if !r.Proven() || len(p.table.Delivering()) != 1 || p.circuits.State(r.ID).Open {
+		if now := l.look(r); !now.Proven() || len(p.table.Delivering()) != 1 || p.circuits.State(r.ID).Open {
 			t.Error("a minute later it is not proven")
 		}
 	})
@@ -270,13 +278,13 @@ func TestProverBringsBack(t *testing.T) {
 		p := begin(t, l, w)
 		time.Sleep(3 * time.Second)
 		w.set(func() { w.hangs["slow"] = true })
-		_ = p.circuits.Try(t.Context(), slowRow.Peer, failing(errTimeout))
+		_ = p.circuits.Try(t.Context(), l.look(slowRow).Peer, failing(errTimeout))
 		if !p.circuits.State(slowRow.ID).Open {
 			t.Fatal("its circuit is closed")
 		}
 		time.Sleep(2 * time.Second)
-		if slowRow.refusal != "answer_too_slow" {
-			t.Errorf("an operator is told %q", slowRow.refusal)
+		if now := l.look(slowRow); now.refusal != "answer_too_slow" {
+			t.Errorf("an operator is told %q", now.refusal)
 		}
 		w.times("slow")
 		time.Sleep(time.Hour)
