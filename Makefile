@@ -37,9 +37,10 @@ test: ## everything CI runs: format, vet, staticcheck, import rules, fresh schem
 	ANET_TEST_SKIPS=$$skips CGO_ENABLED=1 go test -race -count=1 -timeout 60m ./...; status=$$?; \
 	sed 's/^/skipped: /' $$skips; rm $$skips; exit $$status
 
-kill: ## a hundred rounds of kill -9 at random moments; SEED=N repeats what was random
+kill: ## a hundred rounds of kill -9 at random moments, of a hub and of two that are peers; SEED=N repeats what was random
 	@e2e/scripts/bootstrap postgres
 	go test -count=1 -timeout 2h -v ./e2e/kill -rounds 100 $(if $(SEED),-seed $(SEED))
+	go test -count=1 -timeout 2h -v ./e2e/federation -run Kills -rounds 100 $(if $(SEED),-seed $(SEED))
 
 check: format ## the quick look before a commit: format, vet, build, import rules, the fast tests
 	go vet ./...
@@ -70,7 +71,7 @@ images: ## container images, from what is on this machine
 	@$(MAKE) --no-print-directory build
 	@deploy/images.sh
 
-compose: ## PostgreSQL, a hub and three nodes in containers, left running
+compose: ## two hubs that are peers and three nodes in containers, left running
 	@e2e/scripts/bootstrap go postgres docker compose
 	@$(MAKE) --no-print-directory images
 	@ANET_POSTGRES_IMAGE=$${ANET_POSTGRES_IMAGE:-anet-postgres:local} $(COMPOSE) up -d

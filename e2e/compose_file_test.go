@@ -26,7 +26,7 @@ func TestComposeFileIsTaken(t *testing.T) {
 		if out.Code != 0 {
 			t.Errorf("profile %q: %s", profile, out)
 		}
-		for _, service := range append(adds, "hub", "postgres", "alice") {
+		for _, service := range append(adds, "hub-a", "hub-b", "postgres-a", "postgres-b", "text-desk", "alice", "bob") {
 			if !slices.Contains(strings.Fields(out.Out), service) {
 				t.Errorf("profile %q has no service %s: %s", profile, service, out)
 			}

@@ -15,27 +15,61 @@ import (
 	"github.com/anet-hub/anet/shared/testkit/need"
 )
 
-// TestComposeNetwork brings up docker-compose.yml, calls across it, and cuts
-// the provider off from the network: the call waits in the mailbox and is
-// answered when the provider is back.
+// TestComposeNetwork brings up docker-compose.yml, finds at the first hub what an
+// agent of the second can do, calls it across both, and cuts first the provider and
+// then the way between the hubs: calls wait and are answered when it is mended.
 func TestComposeNetwork(t *testing.T) {
 	n := composeUp(t)
 	var provider string
-	stage.Until(t, time.Minute, "alice finds text.digest", func() bool {
+	stage.Until(t, 2*time.Minute, "alice finds text.digest", func() bool {
 		provider = n.find(t, "alice", "text.digest")
 		return provider != ""
 	})
+	if got, want := n.homes(t, "hub-a", "text.*"), []string{"http://hub-b:8088"}; !slices.Equal(got, want) {
+		t.Errorf("the first hub names the homes %q, want %q", got, want)
+	}
+	if got := n.homes(t, "hub-b", "text.*"); !slices.Equal(got, []string{""}) {
+		t.Errorf("the second hub names the homes %q, want one agent of its own", got)
+	}
 	code, done := n.anet(t, "alice", "delegate", provider, "--capability", "text.digest", "--args", `{"text":"hello"}`, "--wait", "30s")
 	done.wantDigest(t, code, "hello")
 
-	n.docker(t, "network", "disconnect", n.project+"_nodes", n.id(t, "text-desk"))
-	code, waiting := n.anet(t, "alice", "delegate", provider, "--capability", "text.digest", "--args", `{"text":"later"}`, "--wait", "2s")
+	n.cut(t, "text-desk", "site-b", func() taskView { return n.waits(t, provider, "later") }).wantDigest(t, 0, "later")
+	n.cut(t, "hub-b", "outside", func() taskView { return n.waits(t, provider, "much later") }).wantDigest(t, 0, "much later")
+	n.must(t, "up", "--detach") // again, with everything there already
+}
+
+// waits calls what cannot be reached now.
+func (n *network) waits(t *testing.T, provider, text string) taskView {
+	t.Helper()
+	code, waiting := n.anet(t, "alice", "delegate", provider, "--capability", "text.digest", "--args", `{"text":"`+text+`"}`, "--wait", "2s")
 	if code != 8 {
-		t.Fatalf("a call of a node that is cut off ended with %d, want 8, still waiting: %+v", code, waiting)
+		t.Fatalf("a call of what is cut off ended with %d, want 8, still waiting: %+v", code, waiting)
 	}
-	n.docker(t, "network", "connect", n.project+"_nodes", n.id(t, "text-desk"))
-	code, done = n.anet(t, "alice", "task", "get", waiting.TaskID, "--wait", "1m")
-	done.wantDigest(t, code, "later")
+	return waiting
+}
+
+// cut takes a service off a network while something is asked, and gives the
+// answer that comes once it is back.
+func (n *network) cut(t *testing.T, service, from string, ask func() taskView) taskView {
+	t.Helper()
+	from = n.project + "_" + from
+	n.docker(t, "network", "disconnect", from, n.id(t, service))
+	waiting := ask()
+	n.docker(t, "network", "connect", "--alias", service, from, n.id(t, service))
+	_, done := n.anet(t, "alice", "task", "get", waiting.TaskID, "--wait", "2m")
+	return done
+}
+
+// homes asks a hub at its port, as somebody outside does, and gives the home of
+// each agent that it lists.
+func (n *network) homes(t *testing.T, hub, capability string) (homes []string) {
+	t.Helper()
+	at := &stage.Hub{URL: "http://" + strings.TrimSpace(n.must(t, "port", hub, "8088"))}
+	for _, found := range at.Find(t, capability) {
+		homes = append(homes, found.HomeHub)
+	}
+	return homes
 }
 
 // taskView is what these stories read of a task.
@@ -77,7 +111,7 @@ func composeUp(t *testing.T) *network {
 // newNetwork makes the images and starts nothing yet.
 func newNetwork(t *testing.T, name string, env ...string) *network {
 	n := &network{compose: need.Compose(t), project: fmt.Sprint(name, os.Getpid())}
-	n.env = append([]string{"COMPOSE_PROJECT_NAME=" + n.project, "ANET_POSTGRES_IMAGE=anet-postgres:local", "ANET_HUB_PORT=0"}, env...)
+	n.env = append([]string{"COMPOSE_PROJECT_NAME=" + n.project, "ANET_POSTGRES_IMAGE=anet-postgres:local", "ANET_HUB_PORT=0", "ANET_HUB_B_PORT=0"}, env...)
 	for _, name := range []string{"DOCKER_HOST", "DOCKER_SOCKET"} { // an engine elsewhere
 		if at := os.Getenv(name); at != "" {
 			n.env = append(n.env, name+"="+at)

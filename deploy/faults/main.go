@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.SetOutput(out)
 	socket := flags.String("docker", "/var/run/docker.sock", "socket of the Docker engine")
 	flags.StringVar(&s.project, "project", "", "the compose project to break (that of this container where empty)")
-	flags.StringVar(&s.hub, "hub", "http://hub:8088", "where the hub answers")
+	flags.StringVar(&s.hub, "hub", "http://hub-a:8088", "where the hub answers")
 	flags.DurationVar(&s.hold, "for", time.Minute, "how long a fault lasts")
 	flags.DurationVar(&s.offset, "offset", 10*time.Minute, "how far the clock moves")
 	if err := flags.Parse(args); err != nil {

@@ -88,16 +88,23 @@ func (s *scene) provoke(ctx context.Context, f fault) error {
 	return nil
 }
 
+// What is broken: the first hub of docker-compose.yml and its database. The other
+// hub is there to see it go and come back.
+const (
+	hubService      = "hub-a"
+	databaseService = "postgres-a"
+)
+
 func (s *scene) killHub(ctx context.Context) error {
-	return s.engine.post(ctx, s.project, "hub", "kill")
+	return s.engine.post(ctx, s.project, hubService, "kill")
 }
 
 func (s *scene) startHub(ctx context.Context) error {
-	return s.engine.post(ctx, s.project, "hub", "start")
+	return s.engine.post(ctx, s.project, hubService, "start")
 }
 
 func (s *scene) restartDatabase(ctx context.Context) error {
-	return s.engine.post(ctx, s.project, "postgres", "restart")
+	return s.engine.post(ctx, s.project, databaseService, "restart")
 }
 
 // clockFile is where a hub built with the tag faults looks for its offset.
@@ -109,7 +116,7 @@ func (s *scene) rightClock(ctx context.Context) error { return s.setClock(ctx, 0
 
 // setClock returns once the hub goes by the new time.
 func (s *scene) setClock(ctx context.Context, off time.Duration) error {
-	if err := s.engine.put(ctx, s.project, "hub", clockFile, off.String()); err != nil {
+	if err := s.engine.put(ctx, s.project, hubService, clockFile, off.String()); err != nil {
 		return err
 	}
 	err := s.until(ctx, min(s.patience, 10*time.Second), func() error {

@@ -56,9 +56,9 @@ func (w *town) engine(rw http.ResponseWriter, r *http.Request) {
 	deed := strings.TrimPrefix(r.URL.Path, "/containers/")
 	w.deeds = append(w.deeds, deed)
 	switch deed {
-	case "hub/kill":
+	case "hub-a/kill":
 		w.down = true
-	case "hub/start":
+	case "hub-a/start":
 		w.down = false
 	}
 	rw.WriteHeader(http.StatusNoContent)
@@ -101,10 +101,10 @@ func newScene(t *testing.T, w *town) *scene {
 
 func TestFaultsBeginAndEnd(t *testing.T) {
 	tests := []struct{ fault, want string }{
-		{"hub-down", "hub/kill, hub/start"},
-		{"database-restart", "postgres/restart"},
+		{"hub-down", "hub-a/kill, hub-a/start"},
+		{"database-restart", "postgres-a/restart"},
 		{"clock", "/tmp/anet-hub-clock-offset=10m0s, /tmp/anet-hub-clock-offset=0s"},
-		{"all", "hub/kill, hub/start, postgres/restart, /tmp/anet-hub-clock-offset=10m0s, /tmp/anet-hub-clock-offset=0s"},
+		{"all", "hub-a/kill, hub-a/start, postgres-a/restart, /tmp/anet-hub-clock-offset=10m0s, /tmp/anet-hub-clock-offset=0s"},
 		{"flood", ""},
 	}
 	for _, tt := range tests {
@@ -126,7 +126,7 @@ func TestAnInterruptedFaultIsMended(t *testing.T) {
 	kill := f.begin
 	f.begin = func(ctx context.Context) error { defer interrupt(); return kill(ctx) }
 	err := s.provoke(ctx, f)
-	if want := "hub/kill, hub/start"; !errors.Is(err, context.Canceled) || w.did() != want {
+	if want := "hub-a/kill, hub-a/start"; !errors.Is(err, context.Canceled) || w.did() != want {
 		t.Errorf("did %q, %v, want %q and the interruption", w.did(), err, want)
 	}
 }

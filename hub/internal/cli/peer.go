@@ -28,9 +28,13 @@ func (p *Program) peerCommands() *cobra.Command {
 func (p *Program) peerAdd() *cobra.Command {
 	var agreed consent
 	o := peers.Offer{}
-	delivery, discovery := onOff{on: true}, onOff{on: true}
+	delivery, discovery, ifMissing := onOff{on: true}, onOff{on: true}, false
 	c := p.acting("add URL", "Enter a hub as a peer, once it has proven who it is", cmdline.Exactly("a URL"), func(ctx context.Context, j *job) error {
 		o.Endpoint, o.Delivery, o.Discovery = j.args[0], delivery.on, discovery.on
+		if s, err := j.Peers.Find(ctx, o.Endpoint); ifMissing && err == nil {
+			v := p.viewPeer(s).done("there already")
+			return p.show(v, func(w io.Writer) { fmt.Fprintf(w, "%s\t%s\n", v.Status, v.Name); v.offer(w) })
+		}
 		return p.addPeer(ctx, j, o, agreed)
 	}, (*app.Config).PeerFlags)
 	agreed.flags(c)
@@ -38,6 +42,7 @@ func (p *Program) peerAdd() *cobra.Command {
 	c.Flags().StringVar(&o.Name, "name", "", "what to call it, of a-z, 0-9 and - (after its host)")
 	c.Flags().Var(&delivery, "delivery", "mail to and from it: on or off")
 	c.Flags().Var(&discovery, "discovery", "learn of its agents: on or off")
+	c.Flags().BoolVar(&ifMissing, "if-missing", false, "leave a peer of this address as it is, for what runs at every start")
 	c.Long = `Add asks the hub at the URL who it is, checks that its key history proves the AID,
 and shows that AID. Compare it with what the other operator says ("anet-hub identity
 show" there): it is what this hub trusts from then on, whatever the URL leads to.
