@@ -190,8 +190,11 @@ func (s State) hub() string {
 }
 
 func (s State) visibility() string {
-	if s.OtherVisibility() {
+	switch {
+	case s.OtherVisibility():
 		return line(s.Visibility + "; the hub has " + s.HubVisibility + " (register again: anet hub-register)")
+	case s.CardProblem != "" && s.Visibility != string(config.HubLocal):
+		return line(s.Visibility + "; other hubs hear of cards alone, and " + s.CardProblem)
 	}
 	return s.Visibility
 }

@@ -25,6 +25,9 @@ func (h *Home) Describe(ctx context.Context, s *node.Status) {
 		at := h.at
 		s.LastRegistered = &at
 	}
+	if h.report.CardProblem != nil {
+		s.CardProblem = h.report.CardProblem.Error()
+	}
 	if h.err != nil {
 		s.RegisterError = h.err.Error()
 	}

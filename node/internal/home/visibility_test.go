@@ -102,3 +102,18 @@ func TestAVisibilityForLater(t *testing.T) {
 		}
 	})
 }
+
+// Peers hear of cards alone: who widens and has none is told.
+func TestStatusTellsThatThereIsNoCard(t *testing.T) {
+	settle(t, `{"visibility":"federated","inbound":{"policy":"open"}}`, func(t *testing.T, h *Home, hub *hub) {
+		for public, want := range map[string]bool{"": true, "https://hub.example.org": false} {
+			h.Pin.URL, h.Pin.PublicURL = "http://127.0.0.1:8088", public
+			h.Poke()
+			synctest.Wait()
+			var s node.Status
+			if h.Describe(t.Context(), &s); (s.CardProblem != "") != want {
+				t.Errorf("a hub that others know as %q: card_problem %q", public, s.CardProblem)
+			}
+		}
+	})
+}

@@ -339,6 +339,7 @@ type Status struct {
 
 	Visibility    string `json:"visibility"`               // as configured
 	HubVisibility string `json:"hub_visibility,omitempty"` // as the hub has it; empty when it does not say
+	CardProblem   string `json:"card_problem,omitempty"`   // why no card was published; other hubs hear of cards alone
 
 	Providers []Health `json:"providers"`
 
