@@ -59,7 +59,7 @@ func TestPeersReachEveryProcess(t *testing.T) {
 	if err := s.Change(t.Context(), id, did("peer.pause"), func(p *peers.Peer) error { p.Paused = true; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	reaches("paused", func(t *peers.Table) bool { return !t.DeliveryOn() && len(t.All()) == 1 })
+	reaches("paused", func(t *peers.Table) bool { return len(t.Delivering()) == 0 && len(t.All()) == 1 })
 	if err := s.Remove(t.Context(), id, did("peer.remove")); err != nil {
 		t.Fatal(err)
 	}
