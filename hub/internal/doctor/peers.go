@@ -54,6 +54,10 @@ func (x *exam) peers(ctx context.Context) {
 	for _, r := range found {
 		x.results = append(x.results, r...)
 	}
+	if x.answers && x.calls == "" {
+		x.found(check, "this hub has no public URL", "peers name as the home of its agents whatever address they call it by, and agents have no card without one",
+			"start it with --public-url https://… (or --domain)")
+	}
 }
 
 // visit is the look at one peer.

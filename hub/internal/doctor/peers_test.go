@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -98,6 +99,22 @@ func TestPeersAreFoundOut(t *testing.T) {
 		if !found || got.Findings() != 1 {
 			t.Errorf("%s: want %q and %q, found %s", tt.name, tt.says, tt.next, words(got))
 		}
+	}
+}
+
+func TestPeersOfAHubWithoutAnAddress(t *testing.T) {
+	h, _ := beside(t)
+	hub := h.answer
+	h.answer = func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/hub/identity" {
+			hub(w, r)
+			return
+		}
+		w.Header().Set(wire.HeaderRequest, "x")
+		fmt.Fprintf(w, `{"aid":%q}`, h.Inside.Key.AID())
+	}
+	if got := h.Examine(t.Context()); got.Findings() != 1 || !has(got, "peers", "no public URL") {
+		t.Errorf("found %s", words(got))
 	}
 }
 
