@@ -177,6 +177,7 @@ func TestEveryChangeReachesPeers(t *testing.T) {
 				t.Errorf("%s: told until it has a number", step.why)
 			}
 		}
+		f.holds(step.why)
 		if n := f.dirty(); n > 0 != (step.want != "") {
 			t.Errorf("%s: %d marks, want some: %v", step.why, n, step.want != "")
 		}
@@ -192,12 +193,46 @@ func TestEveryChangeReachesPeers(t *testing.T) {
 			}
 			cursors[s] = cursor
 		}
+		f.holds(step.why)
 		if all, _ := f.read(feed.Cards, 0); len(all) > 1 {
 			t.Errorf("%s: %d entries of one agent", step.why, len(all))
 		}
 	}
 	if all, _ := f.read(feed.Cards, 0); len(all) != 1 || about(all[0]) != "left" {
 		t.Errorf("a peer that begins anew hears %v, want the withdrawal", all)
+	}
+}
+
+// holds asks what looks at restored backups.
+func (f *told) holds(why string) {
+	f.t.Helper()
+	wrong, err := NewIntegrity(f.pool, func(string) {}).references(f.t.Context())
+	if err != nil || len(wrong) > 0 {
+		f.t.Errorf("%s: %v %v", why, wrong, err)
+	}
+}
+
+// What a backup's check finds of entries that are not what they should be.
+func TestIntegrityOfTheStreams(t *testing.T) {
+	f := newTold(t)
+	f.federated()
+	f.number()
+	for _, c := range []struct{ why, broken, mend string }{
+		{"an entry is missing", `DELETE FROM feed WHERE stream = 2`, `INSERT INTO feed_dirty (aid) SELECT aid FROM agent`},
+		{"an entry of nobody", `INSERT INTO feed (stream, aid, fed_seq, at, size) VALUES (2, 'b', 1000, 'epoch', 1); UPDATE feed_head SET seq = 1000`, `DELETE FROM feed WHERE aid = 'b'`},
+		{"a number to come", `UPDATE feed_head SET seq = 0`, `UPDATE feed_head SET seq = 2000`},
+	} {
+		if _, err := f.pool.Exec(t.Context(), c.broken); err != nil {
+			t.Fatal(err)
+		}
+		if wrong, err := NewIntegrity(f.pool, func(string) {}).references(t.Context()); err != nil || len(wrong) != 1 {
+			t.Errorf("%s: %q, %v; want one finding", c.why, wrong, err)
+		}
+		if _, err := f.pool.Exec(t.Context(), c.mend); err != nil {
+			t.Fatal(err)
+		}
+		f.number()
+		f.holds(c.why + ", mended")
 	}
 }
 
