@@ -151,25 +151,60 @@ func (r *round) run(ctx context.Context) error {
 	if err := r.askAgain(ctx); err != nil {
 		return err
 	}
+	missing, err := r.readOn(ctx)
+	if err != nil || missing || !r.job.Passing {
+		return err // nothing it taught is forgotten for a stream that is missing
+	}
+	return r.Store.Sweep(ctx, r.job, r.Now())
+}
+
+// readOn reads to the end of the stream. The next page is on its way while one is
+// decided on.
+func (r *round) readOn(ctx context.Context) (missing bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	next := r.ahead(ctx, r.job.ReadTo)
+	defer func() {
+		cancel()
+		<-next.there
+	}()
 	for !r.end {
-		p, err := r.page(ctx, r.job.ReadTo)
+		p, err := next.wait()
 		if err != nil {
-			return err
+			return false, err
+		}
+		if r.end = len(p.Cards)+len(p.Reviews) == 0; !r.end {
+			next = r.ahead(ctx, p.Cursor)
 		}
 		if p.missing {
-			r.end = true
-			return nil // nothing it taught is forgotten for that
+			return true, nil
 		}
-		r.end = len(p.Cards)+len(p.Reviews) == 0
 		if err := r.learn(ctx, p, p.Cursor); err != nil {
-			return err
+			return false, err
 		}
 		r.job.ReadTo = p.Cursor
 	}
-	if r.job.Passing {
-		return r.Store.Sweep(ctx, r.job, r.Now())
-	}
-	return nil
+	return false, nil
+}
+
+// coming is a page that is on its way.
+type coming struct {
+	there chan struct{} // closed when it is
+	page  page
+	err   error
+}
+
+func (r *round) ahead(ctx context.Context, after int64) *coming {
+	c := &coming{there: make(chan struct{})}
+	go func() {
+		defer close(c.there)
+		c.page, c.err = r.page(ctx, after)
+	}()
+	return c
+}
+
+func (c *coming) wait() (page, error) {
+	<-c.there
+	return c.page, c.err
 }
 
 // askAgain reads the pages that entries stand in which were refused for a while
