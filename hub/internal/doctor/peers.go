@@ -198,7 +198,7 @@ func (v *visit) publishes(ctx context.Context) {
 		v.good = append(v.good, "tells of its agents")
 	case status == http.StatusForbidden:
 		v.wrong("tells nothing of its agents (403)", why,
-			"ask its operator for --federation-discovery on; or turn it off here: anet-hub peer set "+v.peer.Name+" --discovery off")
+			"ask its operator to enter this hub for discovery, or for --federation-discovery on; or turn it off here: anet-hub peer set "+v.peer.Name+" --discovery off")
 	default:
 		v.wrong(fmt.Sprintf("was asked for its agents and answered with status %d", status), why, "ask its operator, or wait if it is 503")
 	}
