@@ -423,6 +423,9 @@ func TestAReviewMovesAnAgentOfAnotherHub(t *testing.T) {
 	if v, _, err := l.Show(t.Context(), rated.AID()); err != nil || v.ReviewCount != 2 || v.AvgRating != 4.5 {
 		t.Errorf("shown as %+v, %v", v, err)
 	}
+	if r, err := j.reviews.Reputation(t.Context(), rated.AID()); err != nil || r.Local != (wire.ReviewSource{Reviews: 2, AvgRating: 4.5}) {
+		t.Errorf("its reputation is %+v, %v, want what was said here as ours", r, err)
+	}
 	l.peer(1).Agent(rated, 2, l.clock.now(), "x", "y")
 	l.pull()
 	l.wants("told anew", "x", rated, plain)

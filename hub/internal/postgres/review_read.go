@@ -39,7 +39,11 @@ func (s *Reviews) Edges(ctx context.Context, after int64, n int) ([]reviews.Edge
 
 // Rating implements reviews.Store.
 func (s *Reviews) Rating(ctx context.Context, aid string) (r directory.Rating, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT rating_sum, rating_count FROM member WHERE aid = @aid`,
+	err = s.pool.QueryRow(ctx, `
+		SELECT rating_sum, rating_count FROM member WHERE aid = @aid
+		UNION ALL
+		SELECT rating_sum, rating_count FROM known_elsewhere
+		WHERE aid = @aid AND NOT EXISTS (SELECT FROM member WHERE aid = @aid)`,
 		pgx.NamedArgs{"aid": aid}).Scan(&r.Sum, &r.Count)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return r, nil
