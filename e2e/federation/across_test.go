@@ -24,10 +24,10 @@ func TestCallsCrossBetweenHubs(t *testing.T) {
 		from, to   *stage.Node
 		at         *stage.InnerHub
 		capability string
-		home       string
+		home, via  string
 	}{
-		{anna, bert, hubs.a, "b.work", stage.PublicURL("b")},
-		{bert, anna, hubs.b, "a.work", stage.PublicURL("a")},
+		{anna, bert, hubs.a, "b.work", stage.PublicURL("b"), hubs.b.AID},
+		{bert, anna, hubs.b, "a.work", stage.PublicURL("a"), hubs.a.AID},
 	} {
 		t.Run(way.from.Name+" calls "+way.to.Name, func(t *testing.T) {
 			learns(t, &way.at.Hub, way.capability, way.to.AID, way.home)
@@ -37,9 +37,11 @@ func TestCallsCrossBetweenHubs(t *testing.T) {
 					HomeHub string `json:"home_hub"`
 				}
 			}
-			way.from.JSON(&found, "find", "--cap", way.capability)
-			if len(found.Agents) != 1 || found.Agents[0].AID != way.to.AID || found.Agents[0].HomeHub != way.home {
-				t.Errorf("anet find: %+v, want %s at %s", found.Agents, way.to.AID, way.home)
+			for _, question := range [][]string{{"--cap", way.capability}, {way.to.AID}} {
+				way.from.JSON(&found, append([]string{"find"}, question...)...)
+				if len(found.Agents) != 1 || found.Agents[0].AID != way.to.AID || found.Agents[0].HomeHub != way.home {
+					t.Errorf("anet find %q: %+v, want %s at %s", question, found.Agents, way.to.AID, way.home)
+				}
 			}
 			var card struct{ Verified bool }
 			if code := way.from.JSON(&card, "card", way.to.AID); code != 0 || !card.Verified {
@@ -51,6 +53,9 @@ func TestCallsCrossBetweenHubs(t *testing.T) {
 			}
 			if n := program.Effects(task.ID); n != 1 {
 				t.Errorf("it had its effect %d times, want once", n)
+			}
+			if task.ViaHub != way.via {
+				t.Errorf("it went via %q, want the other hub, %s", task.ViaHub, way.via)
 			}
 			theirs := way.to.Task(task.ID)
 			if string(theirs.Receipt) != string(task.Receipt) || len(task.Receipt) == 0 {
