@@ -36,7 +36,8 @@ type Row struct {
 	TaughtAt time.Time
 }
 
-// Room is how much more a peer may teach.
+// Room is how much more a peer may teach. Marks are what stays of an agent when all
+// else is taken back: one for each, and one more for each KiB of its key history.
 type Room struct{ Agents, Marks, Bytes int64 }
 
 // Step is what becomes of an entry.
@@ -167,6 +168,15 @@ func unseen(v Vetted, rec Record) error {
 	return nil
 }
 
+// Marks is what an entry leaves for good.
+func (v Vetted) Marks(rec Record) int64 {
+	marks := 1 + int64(len(v.Under))/1024
+	if rec.Known {
+		marks -= 1 + int64(len(rec.KEL))/1024
+	}
+	return max(0, marks)
+}
+
 // fits holds a peer to its quota. What it takes back makes room again.
 func (r Room) fits(v Vetted, rec Record) error {
 	had := 0
@@ -176,7 +186,7 @@ func (r Room) fits(v Vetted, rec Record) error {
 	switch {
 	case rec.Mine == nil && r.Agents < 1:
 		return errs.New(errs.Full, "peer_agents_full", "the peer teaches as many agents as one may")
-	case !rec.Known && r.Marks < 1:
+	case v.Marks(rec) > max(0, r.Marks):
 		return errs.New(errs.Full, "peer_marks_full", "the peer told of as many agents as one may, ever")
 	case int64(v.Size()-had) > r.Bytes:
 		return errs.New(errs.Full, "peer_bytes_full", "the peer takes up as much room as one may")

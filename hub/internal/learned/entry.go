@@ -146,9 +146,6 @@ func hashOf(e Entry) Hash {
 	return Hash(h.Sum(nil))
 }
 
-// Size is what an entry takes in the database, about.
-func (e Entry) Size() int { return len(e.Card) + len(e.KEL) + len(e.Keyset) }
-
 // Held is an entry that is asked for again.
 type Held struct {
 	AID    string

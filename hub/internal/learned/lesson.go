@@ -120,8 +120,6 @@ func (r Room) less(v Vetted, rec Record) Room {
 	} else {
 		r.Agents--
 	}
-	if !rec.Known {
-		r.Marks--
-	}
+	r.Marks -= v.Marks(rec)
 	return r
 }

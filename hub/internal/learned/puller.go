@@ -129,11 +129,22 @@ func (p *Puller) turn(ctx context.Context, j Job, peer peers.Peer) {
 		err = nil
 	}
 	p.Metrics.ended(peer.Name, j.Stream, err)
+	p.tell(peer, j, r.end, err)
 	giveBack, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer done()
 	if err := p.Store.Release(giveBack, j, outcome(j, r.end, r.news, err, p.Now()), p.Now()); err != nil {
 		p.Log.Warn("the reading of a peer was not given back, it goes on when its lease has run out",
 			"peer", peer.Name, "stream", j.Stream, "error", err)
+	}
+}
+
+// tell logs where a stream begins to fail, and where that is over.
+func (p *Puller) tell(peer peers.Peer, j Job, end bool, err error) {
+	switch {
+	case err != nil && j.Failures == 0:
+		p.Log.Warn("a peer's stream could not be read, it is tried again", "peer", peer.Name, "stream", j.Stream, "error", err)
+	case end && j.Failures > 0:
+		p.Log.Info("a peer's stream is read again", "peer", peer.Name, "stream", j.Stream, "failures", j.Failures)
 	}
 }
 

@@ -40,6 +40,16 @@ func (v Vetted) Seq() int64 {
 	return v.ADPSeq
 }
 
+// rowBytes is what a row of an index takes, about, and what an agent takes beside
+// what its peer told.
+const rowBytes = 256
+
+// Size is what the agent takes in the database, about: a card can hold many ids in
+// few bytes, each of which is a row.
+func (v Vetted) Size() int {
+	return len(v.Entry.Card) + len(v.KEL) + len(v.Entry.Keyset) + rowBytes*(1+len(v.Agent.Card.Skills)+len(v.Tags()))
+}
+
 // vet checks an entry of a peer under the longer of the histories that it brings
 // and that is known. Whatever needs no signature is decided later.
 func (x Vetter) vet(ctx context.Context, from Source, e Entry, known Record) Vetted {

@@ -189,9 +189,7 @@ func count(args pgx.NamedArgs, recs map[string]learned.Record, list []learned.Ta
 		} else {
 			agents++
 		}
-		if !rec.Known {
-			marks++
-		}
+		marks += t.Marks(rec)
 		if t.Grown && len(rec.KEL) > 0 {
 			grown = append(grown, t.AID)
 		}
