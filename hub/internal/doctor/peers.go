@@ -54,9 +54,32 @@ func (x *exam) peers(ctx context.Context) {
 	for _, r := range found {
 		x.results = append(x.results, r...)
 	}
-	if x.answers && x.calls == "" {
-		x.found(check, "this hub has no public URL", "peers name as the home of its agents whatever address they call it by, and agents have no card without one",
-			"start it with --public-url https://… (or --domain)")
+	x.ownAddress(ctx)
+}
+
+// ownAddress comes to this hub in the way that a peer does, as far as that can be
+// seen from here: guarded, to where the hub says that others reach it.
+func (x *exam) ownAddress(ctx context.Context) {
+	const check, why = "peers", "peers enter a hub by that address, and name it as the home of its agents"
+	switch {
+	case !x.answers || x.Inside.Key == nil:
+		return
+	case x.calls == "":
+		x.found(check, "this hub has no public URL", why+"; agents have no card without one", "start it with --public-url https://… (or --domain)")
+		return
+	}
+	says, err := x.Net.Identity(ctx, strings.TrimSuffix(x.calls, "/"))
+	switch {
+	case errs.Is(err, "address_refused"):
+		x.found(check, "this hub's public URL "+x.calls+" is called by no peer: "+err.Error(), why,
+			"give it a public address and TLS; or have each peer's operator allow its range, and this command, too, with --peer-allow-range")
+	case err != nil:
+		x.found(check, "this hub's public URL "+x.calls+" leads nowhere from here: "+err.Error(), why,
+			"see what is found of name and connection; a router may hide it from inside: then ask from another machine, curl "+x.calls+"/hub/identity")
+	case says.AID != x.Inside.Key.AID():
+		x.found(check, "at this hub's public URL "+x.calls+" another hub answers: "+says.AID, why, "name this hub's own address with --public-url")
+	default:
+		x.fine(check, "this hub's public URL leads to it")
 	}
 }
 

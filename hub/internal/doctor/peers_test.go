@@ -20,6 +20,8 @@ type neighbour struct {
 	key    *identity.Controller
 	says   *identity.Controller // who answers as it
 	away   error
+	own    *identity.Controller // who answers at the hub's own address
+	hidden error
 	keys   int // statuses of its answers
 	stream int
 	older  int
@@ -28,7 +30,10 @@ type neighbour struct {
 	claim  relayauth.Claim
 }
 
-func (n *neighbour) Identity(context.Context, string) (wire.Identity, error) {
+func (n *neighbour) Identity(_ context.Context, endpoint string) (wire.Identity, error) {
+	if endpoint == "https://example.com" {
+		return wire.Identity{AID: n.own.AID(), KEL: n.own.KEL()}, n.hidden
+	}
 	return wire.Identity{AID: n.says.AID(), KEL: n.says.KEL()}, n.away
 }
 
@@ -50,7 +55,7 @@ func (n *neighbour) Do(_ context.Context, r *http.Request, _ int64) (int, http.H
 // beside is a healthy hub with one healthy peer.
 func beside(t *testing.T) (*healthy, *neighbour) {
 	h, key := newHealthy(t), other(t)
-	n := &neighbour{key: key, says: key, keys: http.StatusNotFound, stream: http.StatusOK, older: http.StatusNotFound}
+	n := &neighbour{key: key, says: key, own: h.Inside.Key, keys: http.StatusNotFound, stream: http.StatusOK, older: http.StatusNotFound}
 	h.Net = n
 	h.Inside.Peers = []peers.Peer{{ID: 1, AID: key.AID(), Endpoint: "https://labs.example", Name: "labs", Delivery: true, Discovery: true}}
 	return h, n
@@ -98,6 +103,21 @@ func TestPeersAreFoundOut(t *testing.T) {
 		}
 		if !found || got.Findings() != 1 {
 			t.Errorf("%s: want %q and %q, found %s", tt.name, tt.says, tt.next, words(got))
+		}
+	}
+}
+
+// The hub itself is come to as a peer comes to it.
+func TestTheAddressThatPeersCall(t *testing.T) {
+	for says, spoil := range map[string]func(*neighbour){
+		"is called by no peer":  func(n *neighbour) { n.hidden = errs.New(errs.BadGateway, "address_refused", "no") },
+		"leads nowhere":         func(n *neighbour) { n.hidden = errs.New(errs.BadGateway, "peer_unreachable", "no") },
+		"another hub answers: ": func(n *neighbour) { n.own = other(t) },
+	} {
+		h, n := beside(t)
+		spoil(n)
+		if got := h.Examine(t.Context()); got.Findings() != 1 || !has(got, "peers", says) {
+			t.Errorf("%s: found %s", says, words(got))
 		}
 	}
 }
