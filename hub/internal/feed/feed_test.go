@@ -105,6 +105,37 @@ func TestMemoryComesFirst(t *testing.T) {
 	}
 }
 
+// gap is a store in which nobody is told of in a number of pages.
+type gap int64
+
+func (g gap) Span(_ context.Context, _ Stream, after int64) (Span, error) {
+	return Span{Until: min(after+1, int64(g)+1), Bytes: 100}, nil
+}
+
+func (g gap) Cards(_ context.Context, _ Stream, _ int64, span Span) ([]Entry, int64, error) {
+	e := Entry{Seq: span.Until, AID: "b1"}
+	if span.Until > int64(g) {
+		e.Card = []byte(`{}`)
+	}
+	return []Entry{e}, span.Until, nil
+}
+
+func (g gap) Reviews(context.Context, int64, Span) ([]Review, int64, error) { return nil, 0, nil }
+
+// Many agents may leave the lists at once, and peers that meet them then are not
+// told that the stream ends there. The pages that show nothing share their memory.
+func TestAPageLooksOnForWhoIsTold(t *testing.T) {
+	var took int64
+	page, err := New(gap(20), on(true)).Cards(t.Context(), Cards, 0, "", func(n int64) error { took += n; return nil })
+	if err != nil || len(page.Cards) != 1 || page.Cursor != 21 || took != 200 {
+		t.Errorf("%d entries up to %d with %d bytes, %v", len(page.Cards), page.Cursor, took, err)
+	}
+	page, err = New(gap(1000), on(true)).Cards(t.Context(), Cards, 0, "", func(int64) error { return nil })
+	if err != nil || page.Cards == nil || len(page.Cards) != 0 || page.Cursor != maxSteps {
+		t.Errorf("a page of nobody ends at %d, %v", page.Cursor, err)
+	}
+}
+
 func TestEntries(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
 	withdrawn := Entry{Seq: 7, AID: "b1", Withdrawn: Left, At: at}

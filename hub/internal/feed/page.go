@@ -24,38 +24,65 @@ func New(store Store, policy Switch) *Feed { return &Feed{store: store, policy: 
 // Reserve takes memory before something is read into it.
 type Reserve func(bytes int64) error
 
+// more is a Reserve that asks again only for what is more than it has: one page
+// after the other is read into the same memory.
+func (take Reserve) more() Reserve {
+	had := int64(0)
+	return func(bytes int64) error {
+		if bytes <= had {
+			return nil
+		}
+		err := take(bytes - had)
+		if err == nil {
+			had = bytes
+		}
+		return err
+	}
+}
+
+// maxSteps is how often one page looks on for an entry that is told. It is empty
+// before the end only where a great many in a row are not: some peers take an empty
+// page for the end.
+const maxSteps = 50
+
 // Cards is the page of a stream of cards behind a number. home is where this hub
 // is reached: peers name it with the agents.
 func (f *Feed) Cards(ctx context.Context, s Stream, after int64, home string, reserve Reserve) (page wire.FedCards, err error) {
-	page = wire.FedCards{Cursor: after, Cards: []wire.FedCard{}}
-	span, err := f.next(ctx, s, after, reserve)
-	if err != nil || span.Until == after {
-		return page, err
-	}
-	entries, until, err := f.store.Cards(ctx, s, after, span)
-	if err != nil {
-		return page, err
-	}
-	page.Cursor = until
-	for _, e := range entries {
-		told, ok, err := e.told(s, home)
-		if err != nil {
-			return page, fmt.Errorf("tell of %s: %w", e.AID, err)
+	page, reserve = wire.FedCards{Cursor: after, Cards: []wire.FedCard{}}, reserve.more()
+	for range maxSteps {
+		span, err := f.next(ctx, s, page.Cursor, reserve)
+		if err != nil || span.Until == page.Cursor {
+			return page, err
 		}
-		if ok {
-			page.Cards = append(page.Cards, told)
+		entries, until, err := f.store.Cards(ctx, s, page.Cursor, span)
+		if err != nil {
+			return page, err
+		}
+		page.Cursor = until
+		if page.Cards, err = tell(page.Cards, entries, s, home); err != nil || len(page.Cards) > 0 {
+			return page, err
 		}
 	}
 	return page, nil
 }
 
-// maxSteps is how often one page of reviews looks on for a review that is told.
-const maxSteps = 50
+// tell adds what is told of entries.
+func tell(to []wire.FedCard, entries []Entry, s Stream, home string) ([]wire.FedCard, error) {
+	for _, e := range entries {
+		told, ok, err := e.told(s, home)
+		if err != nil {
+			return to, fmt.Errorf("tell of %s: %w", e.AID, err)
+		}
+		if ok {
+			to = append(to, told)
+		}
+	}
+	return to, nil
+}
 
-// Reviews is the page of reviews behind a number. It is empty before the end only
-// where a great many in a row are not told: some peers rest after an empty page.
+// Reviews is the page of reviews behind a number.
 func (f *Feed) Reviews(ctx context.Context, after int64, reserve Reserve) (page wire.FedReviews, err error) {
-	page = wire.FedReviews{Cursor: after, Reviews: []wire.FedReview{}}
+	page, reserve = wire.FedReviews{Cursor: after, Reviews: []wire.FedReview{}}, reserve.more()
 	for range maxSteps {
 		span, err := f.next(ctx, Reviews, page.Cursor, reserve)
 		if err != nil || span.Until == page.Cursor {

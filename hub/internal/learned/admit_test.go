@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -217,8 +218,23 @@ func TestAPageIsNoneThat(t *testing.T) {
 			t.Errorf("a page that %s: %v, want %s", c.why, err, c.reason)
 		}
 	}
-	if p, err := readPage([]byte(`{"cursor":0,"cards":[]}`), 5); err != nil || p.Cursor != 5 {
-		t.Errorf("an empty page ends at %d (%v), want where it began", p.Cursor, err)
+	if p, err := readPage([]byte(`{"cursor":0,"cards":[]}`), 5); err != nil || p.Cursor != 5 || !p.end {
+		t.Errorf("an empty page ends at %d (%v, %v), want where it began", p.Cursor, p.end, err)
+	}
+	if p, err := readPage([]byte(`{"cursor":9,"cards":null}`), 5); err != nil || p.Cursor != 9 || p.end {
+		t.Errorf("an empty page that moves on ends at %d (%v, %v), want 9", p.Cursor, p.end, err)
+	}
+}
+
+// What a peer may answer must not become many times as much here.
+func TestAPageOfNothingTakesNoMemory(t *testing.T) {
+	body := []byte(`{"cursor":9,"cards":[` + strings.Repeat("1,", int(streams[peers.Cards].most)/2-20) + `1]}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := readPage(body, 5)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; reasonOf(err) != "page_too_long" || got > 4<<20 {
+		t.Errorf("%d bytes took %d: %v", len(body), got, err)
 	}
 }
 

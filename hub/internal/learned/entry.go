@@ -1,6 +1,7 @@
 package learned
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -38,10 +39,11 @@ type Page struct {
 // page is a page before any of its entries is looked at: one that is broken must
 // not take the others with it.
 type page struct {
-	Cursor  int64             `json:"cursor"`
-	Cards   []json.RawMessage `json:"cards"`
-	Reviews []json.RawMessage `json:"reviews"`
+	Cursor  int64    `json:"cursor"`
+	Cards   rawItems `json:"cards"`
+	Reviews rawItems `json:"reviews"`
 
+	end     bool   // nothing stands behind it
 	asked   string // whom it was read for again
 	missing bool   // the peer knows no such stream
 }
@@ -49,19 +51,45 @@ type page struct {
 // maxEntries is far above what a page holds (wire 2, J.4).
 const maxEntries = 1000
 
+// rawItems is a list of which no more is taken up than a page may hold: a page
+// full of commas would be some hundred megabytes of empty entries.
+type rawItems []json.RawMessage
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *rawItems) UnmarshalJSON(text []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if begin, err := dec.Token(); err != nil || begin != json.Delim('[') {
+		return err // null is a list of nothing, and so is what is no list
+	}
+	for dec.More() {
+		if len(*r) == maxEntries {
+			return errs.New(errs.BadGateway, "page_too_long", "the page has more than the %d entries there may be", maxEntries)
+		}
+		var item json.RawMessage
+		if err := dec.Decode(&item); err != nil {
+			return err
+		}
+		*r = append(*r, item)
+	}
+	return nil
+}
+
 // readPage reads what a peer answered to a reading from after. A page whose number
-// does not move on would be read for ever.
+// does not move on would be read for ever. One without entries whose number does
+// stands before the end: what it passed is told to nobody.
 func readPage(body []byte, after int64) (p page, err error) {
 	if err := json.Unmarshal(body, &p); err != nil {
+		if e := errs.As(err); e != nil {
+			return p, e
+		}
 		return p, errs.New(errs.BadGateway, "page_malformed", "the page is no page of a stream").Because(err)
 	}
 	switch n := len(p.Cards) + len(p.Reviews); {
-	case n > maxEntries:
-		return p, errs.New(errs.BadGateway, "page_too_long", "the page has %d entries, more than the %d there may be", n, maxEntries)
-	case n == 0:
-		p.Cursor = after
-	case p.Cursor <= after:
+	case p.Cursor > after:
+	case n > 0:
 		return p, errs.New(errs.BadGateway, "page_goes_back", "the page behind %d ends at %d", after, p.Cursor)
+	default:
+		p.Cursor, p.end = after, true
 	}
 	return p, nil
 }

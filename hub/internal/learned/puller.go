@@ -30,7 +30,7 @@ type Net interface {
 type Peers interface {
 	All() []peers.Peer
 	Discovering() []peers.Peer
-	DiscoveryOn() bool
+	DiscoveryOff() bool // for the whole hub
 }
 
 // Puller reads what peers publish. Of all processes one reads a stream, and
@@ -183,7 +183,7 @@ func (r *round) readOn(ctx context.Context) (missing bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if r.end = len(p.Cards)+len(p.Reviews) == 0; !r.end {
+		if r.end = p.end; !r.end {
 			next = r.ahead(ctx, p.Cursor)
 		}
 		if p.missing {
@@ -253,7 +253,7 @@ func (r *round) page(ctx context.Context, after int64) (page, error) {
 	case err != nil:
 		return page{}, err
 	case status == unknownPath:
-		return page{Cursor: after, missing: true}, nil
+		return page{Cursor: after, end: true, missing: true}, nil
 	case status != answered:
 		return page{}, errs.New(errs.BadGateway, "peer_refused", "the peer answered with status %d", status)
 	}

@@ -160,7 +160,7 @@ type neighbours []peers.Peer
 
 func (n neighbours) All() []peers.Peer         { return n }
 func (n neighbours) Discovering() []peers.Peer { return n }
-func (n neighbours) DiscoveryOn() bool         { return true }
+func (n neighbours) DiscoveryOff() bool        { return false }
 
 type always struct{}
 
@@ -345,6 +345,25 @@ func TestAnEndlessStreamIsCutOff(t *testing.T) {
 		turns := len(s.ended["1 cards"]) + len(s.ended["1 adp-cards"]) + len(s.ended["1 reviews"])
 		if turns < 4 || len(s.ended["1 reviews"]) == 0 {
 			t.Errorf("%d turns in ten minutes, %d of them of reviews", turns, len(s.ended["1 reviews"]))
+		}
+	})
+}
+
+// Where a hub may tell nobody of many in a row, its page is empty and moves on.
+func TestAnEmptyPageThatMovesOnIsNotTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreet(t, 1)
+		defer s.end()
+		hidden, n := directorytest.NewNode(t, time.Now()), directorytest.NewNode(t, time.Now())
+		s.peer(1).Agent(hidden, 1, time.Now(), "x")
+		s.peer(1).Agent(n, 1, time.Now(), "x")
+		s.peer(1).Answer(func(context.Context, string) (int, []byte, error) {
+			s.peer(1).Answer(nil)
+			return 200, []byte(`{"cursor":1,"cards":[]}`), nil
+		})
+		time.Sleep(3 * time.Second) // for one reading
+		if !s.has(n) || s.has(hidden) {
+			t.Errorf("who stands behind the gap was not learned of: %v", s.peer(1).Asked())
 		}
 	})
 }

@@ -101,8 +101,8 @@ func (s Scout) read(ctx context.Context, p peers.Peer, stream Stream) (sight Sig
 		if err != nil {
 			return sight.failed(err), out, nil
 		}
-		n := len(page.Cards) + len(page.Reviews)
-		if sight.Entries += n; n == 0 {
+		sight.Entries += len(page.Cards) + len(page.Reviews)
+		if page.end {
 			sight.More = false
 			break
 		}

@@ -46,9 +46,10 @@ func (p *Puller) Judge(ctx context.Context) error {
 	return nil
 }
 
-// listed decides whether lists show what a peer taught. A pause keeps it.
+// listed decides whether lists show what a peer taught. A pause keeps it, also
+// where it leaves nobody to learn from.
 func (p *Puller) listed(t Teacher, now time.Time) bool {
-	if !p.Peers.DiscoveryOn() || !t.Heard.After(p.Horizon.Horizon(now).Hidden) {
+	if p.Peers.DiscoveryOff() || !t.Heard.After(p.Horizon.Horizon(now).Hidden) {
 		return false
 	}
 	for _, peer := range p.Peers.All() {

@@ -89,6 +89,10 @@ func (t *Table) DeliveryOn() bool {
 // open to everyone (wire 2, J.4).
 func (t *Table) DiscoveryOn() bool { return t.on(t.switches.Discovery, Peer.Discovers) }
 
+// DiscoveryOff reports whether an operator switched discovery off for the whole
+// hub. Without peers, or while all are paused, it is not on, and not off either.
+func (t *Table) DiscoveryOff() bool { return t.switches.Discovery == Off }
+
 func (t *Table) on(s Switch, is func(Peer) bool) bool {
 	if s != Auto {
 		return s == On

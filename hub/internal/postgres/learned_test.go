@@ -78,7 +78,7 @@ func (l *learner) Discovering() (out []peers.Peer) {
 	return out
 }
 
-func (l *learner) DiscoveryOn() bool { return !l.off }
+func (l *learner) DiscoveryOff() bool { return l.off }
 
 func (l *learner) peer(i int) *learnedtest.Peer { return l.net.Peer(l.list[i-1].Endpoint) }
 
@@ -407,6 +407,28 @@ func TestListsShowWhatHoldsForItsTeacher(t *testing.T) {
 	l.judge()
 	l.wants("back", "x", n)
 	l.whole()
+}
+
+// The real table of peers has discovery on for nobody then, and off for nobody.
+func TestAPauseOfTheOnlyPeerKeepsWhatItTaught(t *testing.T) {
+	l := newLearner(t, 1)
+	n := l.node()
+	l.peer(1).Agent(n, 1, l.clock.now(), "x")
+	l.pull()
+	for _, switches := range []peers.Switches{{}, {Discovery: peers.On}, {Discovery: peers.Off}} {
+		l.row(`UPDATE peer SET paused = true RETURNING 'paused'`)
+		table := peers.NewTable(NewPeers(l.pool), switches, slog.New(slog.DiscardHandler))
+		if err := table.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		l.puller.Peers = table
+		l.judge()
+		if switches.Discovery == peers.Off {
+			l.wants("off", "x")
+		} else {
+			l.wants("paused", "x", n)
+		}
+	}
 }
 
 func TestAReviewMovesAnAgentOfAnotherHub(t *testing.T) {
