@@ -38,12 +38,13 @@ const (
 // lease is how long a reading has until its next page.
 const lease = time.Minute
 
-// Enroll implements learned.Store.
+// Enroll implements learned.Store. The rows are locked, so that a peer that is being
+// removed is waited for and then passed.
 func (s *Learned) Enroll(ctx context.Context, peers []int64, now time.Time) error {
 	var b pgx.Batch
 	args := pgx.NamedArgs{"peers": peers, "now": now}
 	b.Queue(`
-		INSERT INTO teacher (peer_id, heard_at) SELECT id, @now FROM peer WHERE id = ANY (@peers)
+		INSERT INTO teacher (peer_id, heard_at) SELECT id, @now FROM peer WHERE id = ANY (@peers) FOR KEY SHARE
 		ON CONFLICT DO NOTHING`, args)
 	b.Queue(`
 		INSERT INTO pull (peer_id, stream, next_at, leased_until)

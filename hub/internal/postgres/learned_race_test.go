@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -181,4 +182,64 @@ func TestAPageCountsOnce(t *testing.T) {
 		t.Errorf("the stream stands at %+v", p)
 	}
 	l.whole()
+}
+
+// atOnce runs do while a transaction that began with first is open, and ends that
+// when do waits for it.
+func (l *learner) atOnce(first string, then string, args []any, do func() error) error {
+	l.t.Helper()
+	tx, err := l.pool.Begin(l.t.Context())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(l.t.Context(), first, args...); err != nil {
+		l.t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	for l.row(`SELECT count(*)::text FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == "0" {
+		select {
+		case err := <-done:
+			l.t.Fatalf("nothing waited: %v", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	if then != "" {
+		if _, err := tx.Exec(l.t.Context(), then, args...); err != nil {
+			l.t.Errorf("the one that was first: %v", err)
+		}
+	}
+	if err := tx.Commit(l.t.Context()); err != nil {
+		l.t.Error(err)
+	}
+	return <-done
+}
+
+// A peer may be removed while a process that does not know yet begins with it.
+func TestWhoIsRemovedMeanwhileTeachesNothing(t *testing.T) {
+	l := newLearner(t, 2)
+	ids := []int64{l.list[0].ID, l.list[1].ID}
+	err := l.atOnce(`DELETE FROM peer WHERE id = $1`, "", []any{ids[0]}, func() error {
+		return l.learns.Enroll(t.Context(), ids, l.clock.now())
+	})
+	if got := l.row(`SELECT string_agg(peer_id::text, ' ') FROM teacher`); err != nil || got != fmt.Sprint(ids[1]) {
+		t.Errorf("enrolled %s, %v", got, err)
+	}
+}
+
+// What lists a peer's agents anew holds the peer's row and then agents. So does what
+// forgets them: the other way round each would wait for the other.
+func TestForgettingWaitsForATour(t *testing.T) {
+	l := newLearner(t, 1)
+	n := l.node()
+	l.peer(1).Agent(n, 1, l.clock.now(), "x")
+	l.pull()
+	id := l.list[0].ID
+	err := l.atOnce(`UPDATE teacher SET tour = '' WHERE peer_id = $1`,
+		`SELECT pg_advisory_xact_lock(hashtextextended(aid, 63)) FROM learned WHERE peer_id = $1`, []any{id},
+		func() error { return forget(t.Context(), l.pool, id, l.clock.now()) })
+	if got := l.row(`SELECT count(*)::text FROM learned`); err != nil || got != "0" {
+		t.Errorf("%s rows are left, %v", got, err)
+	}
 }

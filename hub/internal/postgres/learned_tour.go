@@ -82,6 +82,10 @@ func forgetSome(ctx context.Context, tx pgx.Tx, which string, args pgx.NamedArgs
 	if err != nil || len(aids) == 0 {
 		return true, err
 	}
+	// Whoever counts what a peer taught holds its row before the agents.
+	if _, err := tx.Exec(ctx, `SELECT FROM teacher WHERE peer_id = @peer FOR UPDATE`, args); err != nil {
+		return false, err
+	}
 	if err := lockAIDs(ctx, tx, aids); err != nil {
 		return false, err
 	}
