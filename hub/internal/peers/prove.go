@@ -13,7 +13,7 @@ import (
 // given up.
 func Prove(p Peer, says wire.Identity) ([]byte, error) {
 	if says.AID != p.AID {
-		return nil, errs.New(errs.BadGateway, "peer_aid_differs", "another hub answers there: it calls itself %.80q", says.AID)
+		return nil, errs.New(errs.BadGateway, "peer_aid_differs", "another hub answers there: it calls itself %s", aidOf(says))
 	}
 	h, err := identity.Replay(says.KEL)
 	if err != nil {
@@ -26,6 +26,15 @@ func Prove(p Peer, says wire.Identity) ([]byte, error) {
 		return says.KEL, nil
 	}
 	return extended(p.KEL, says.KEL)
+}
+
+// aidOf repeats nothing of an answer that is no AID: an operator who could be made
+// to read answers could be made to read those of a neighbour.
+func aidOf(says wire.Identity) string {
+	if identity.ValidAID(says.AID) {
+		return says.AID
+	}
+	return "something that is no AID"
 }
 
 func extended(pinned, says []byte) ([]byte, error) {

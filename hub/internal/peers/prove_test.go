@@ -2,6 +2,7 @@ package peers
 
 import (
 	"crypto/rand"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,13 @@ func rotated(t *testing.T, key *identity.Controller) *identity.Controller {
 
 func saying(key *identity.Controller) wire.Identity {
 	return wire.Identity{AID: key.AID(), KEL: key.KEL()}
+}
+
+func TestWordsOfAStrangerAreNotRepeated(t *testing.T) {
+	_, err := Prove(Peer{AID: newKey(t).AID()}, wire.Identity{AID: "root:x:0:0", KEL: []byte{1}})
+	if got := words(err); strings.Contains(got, "root") || !errs.Is(err, "peer_aid_differs") {
+		t.Errorf("an operator is shown %q", got)
+	}
 }
 
 func TestProve(t *testing.T) {
