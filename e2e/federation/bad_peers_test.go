@@ -60,7 +60,7 @@ func TestBadPeersHoldNobodyUp(t *testing.T) {
 	for _, sham := range shams {
 		sham.Become(t, stage.Healthy)
 	}
-	stage.Until(t, recoversLast+round, "all of them are asked again", func() bool { return openCircuits(t, hub) == 0 })
+	stage.Until(t, recoversLast+stage.Patience, "all of them are asked again", func() bool { return openCircuits(t, hub) == 0 })
 	to := stage.NewAgent(t, hub.Hub).AID()
 	if answer := agent.Send(to, stage.Sealed(to, 100)); answer.Code() != "404 unknown_recipient" {
 		t.Errorf("mail for nobody, once all answer: %s, want 404 unknown_recipient", answer)

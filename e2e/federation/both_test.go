@@ -40,7 +40,7 @@ func TestALargeMessageCrosses(t *testing.T) {
 	sender, to := stage.NewAgent(t, &hubs.a.Hub), stage.NewAgent(t, &hubs.b.Hub)
 	sender.Register()
 	to.Register()
-	env := stage.Sealed(to.AID(), 40<<20)
+	env := stage.Sealed(to.AID(), 12<<20)
 	var sent wire.Sent
 	sender.Send(to.AID(), env).Ask(t, &sent)
 	if got := to.Poll(wire.Poll{}); sent.Status != "forwarded" || len(got.Messages) != 1 || string(got.Messages[0].Envelope) != string(env) {

@@ -83,7 +83,7 @@ func TestAnotherHubAtAPeersAddress(t *testing.T) {
 		t.Errorf("mail went to somebody at the peer's address: %s", answer)
 	}
 	front.Lead(b.URL)
-	stage.Until(t, 2*round, "the right one is called again", func() bool {
+	stage.Until(t, round, "the right one is called again", func() bool {
 		return sender.Send(bert.AID(), stage.Sealed(bert.AID(), 100)).Status == 200
 	})
 }

@@ -39,7 +39,7 @@ func TestTwoProcessesAreOnePeer(t *testing.T) {
 		front.Lead(left.URL)
 		capability := []string{"b.first", "b.second"}[i]
 		late := agent(t, b, "b", capability)
-		stage.Until(t, 4*round, "the one that is left reads on", func() bool { return left.Lists(t, capability, late.AID()) })
+		stage.Until(t, 2*round, "the one that is left reads on", func() bool { return left.Lists(t, capability, late.AID()) })
 		carried(t, sender.At(left.Hub), bert, b.AID)
 		victim.Again(t)
 	}

@@ -31,7 +31,7 @@ func TestReviewsCross(t *testing.T) {
 	if found := hubs.a.Find(t, "b.work"); len(found) != 1 || found[0].AvgRating != 4 {
 		t.Errorf("its author's hub lists %+v, want it rated 4", found)
 	}
-	stage.Until(t, 2*round, "the provider's hub has heard of the review", func() bool { return len(reputation(hubs.b).Reputation.Peers) == 1 })
+	stage.Until(t, round, "the provider's hub has heard of the review", func() bool { return len(reputation(hubs.b).Reputation.Peers) == 1 })
 	if got := reputation(hubs.b).Reputation; got.Local.Reviews != 0 || got.Peers[0].Reviews != 1 || got.Peers[0].AvgRating != 4 {
 		t.Errorf("at the provider's hub: %+v, want one review of a peer, rated 4", got)
 	}

@@ -11,8 +11,6 @@ import (
 // the lists of peers with the next round; who comes back is listed again.
 func TestWhatIsTakenBackIsGoneAtThePeer(t *testing.T) {
 	t.Parallel()
-	hubs := federated(t)
-	stays := agent(t, hubs.a, "a", "stays.work")
 	home := stage.PublicURL("a")
 	for _, way := range []struct {
 		name string
@@ -25,7 +23,9 @@ func TestWhatIsTakenBackIsGoneAtThePeer(t *testing.T) {
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
-			a := agent(t, hubs.a, "a", "back.work")
+			hubs := federated(t) // whose rounds are short yet
+			stays, a := agent(t, hubs.a, "a", "stays.work"), agent(t, hubs.a, "a", "back.work")
+			learns(t, &hubs.b.Hub, "stays.work", stays.AID(), home)
 			learns(t, &hubs.b.Hub, "back.work", a.AID(), home)
 			way.take(a)
 			forgets(t, &hubs.b.Hub, "back.work", a.AID())
@@ -38,6 +38,7 @@ func TestWhatIsTakenBackIsGoneAtThePeer(t *testing.T) {
 	}
 	t.Run("never shown", func(t *testing.T) {
 		t.Parallel()
+		hubs := federated(t)
 		a := stage.NewAgent(t, &hubs.a.Hub)
 		a.Offer(home, "hub-local", "hidden.work")
 		last := agent(t, hubs.a, "a", "last.work")
