@@ -9,137 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/anet-hub/anet/hub/internal/directory"
-	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/learned"
 	"github.com/anet-hub/anet/hub/internal/learned/learnedtest"
 	"github.com/anet-hub/anet/hub/internal/peers"
-	"github.com/anet-hub/anet/hub/internal/reviews"
 	"github.com/anet-hub/anet/hub/internal/reviews/reviewtest"
-	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
 )
-
-// learner is a hub that learns from hubs in memory.
-type learner struct {
-	*hub
-	net    *learnedtest.Net
-	learns *Learned
-	list   []peers.Peer
-	off    bool // discovery, for the whole hub
-	puller *learned.Puller
-}
-
-// quota is what a peer may teach in these tests.
-var quota = learned.Room{Agents: 2000, Marks: 4000, Bytes: 64 << 20}
-
-// newLearner is a hub with so many peers, called p1, p2 and so on.
-func newLearner(t *testing.T, n int) *learner {
-	h := newHub(t)
-	l := &learner{hub: h, net: learnedtest.NewNet(), learns: NewLearned(h.pool, quota)}
-	for i := range n {
-		l.addPeer(i + 1)
-	}
-	l.puller = l.process()
-	return l
-}
-
-func (l *learner) addPeer(i int) {
-	l.t.Helper()
-	p := peers.Peer{AID: l.node().AID(), Endpoint: fmt.Sprintf("https://p%d.example.org", i), Name: fmt.Sprintf("p%d", i), Discovery: true, KEL: []byte{1}}
-	err := l.pool.QueryRow(l.t.Context(), `
-		INSERT INTO peer (position, aid, endpoint, name, delivery, discovery, kel, proved_at, added_at, next_try_at)
-		VALUES ($1, $2, $3, $4, true, true, '\x80', $5, $5, $5) RETURNING id`, i, p.AID, p.Endpoint, p.Name, l.clock.now()).Scan(&p.ID)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	l.list = append(l.list, p)
-}
-
-// process is one more process of the hub.
-func (l *learner) process() *learned.Puller {
-	return learned.NewPuller(learned.Puller{
-		Vetter: learned.Vetter{Replay: identity.Replay, Now: l.clock.now},
-		Store:  l.learns, Net: l.net, Peers: l, Horizon: l.lives,
-		Metrics: learned.NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
-	})
-}
-
-func (l *learner) All() []peers.Peer { return l.list }
-
-func (l *learner) Discovering() (out []peers.Peer) {
-	for _, p := range l.list {
-		if p.Discovers() && !l.off {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-func (l *learner) DiscoveryOff() bool { return l.off }
-
-func (l *learner) peer(i int) *learnedtest.Peer { return l.net.Peer(l.list[i-1].Endpoint) }
-
-// pull lets time pass and reads every stream of every peer.
-func (l *learner) pull() {
-	l.t.Helper()
-	l.clock.advance(3 * time.Minute)
-	for range 3 { // of each peer one stream at a time
-		if err := l.puller.Once(l.t.Context()); err != nil {
-			l.t.Fatal(err)
-		}
-	}
-}
-
-// judge brings lists to what holds for the teachers.
-func (l *learner) judge() {
-	l.t.Helper()
-	if err := l.puller.Judge(l.t.Context()); err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-// wants compares what ?cap= finds, in the order it is shown.
-func (l *learner) wants(why, value string, nodes ...*directorytest.Node) {
-	l.t.Helper()
-	var want []string
-	for _, n := range nodes {
-		want = append(want, n.AID())
-	}
-	if got := l.find(value); !slices.Equal(got, want) {
-		l.t.Errorf("%s: %s finds %v, want %v", why, value, got, want)
-	}
-}
-
-// shows gives the one agent that ?cap= finds.
-func (l *learner) shows(value string) wire.Agent {
-	l.t.Helper()
-	q, _ := directory.AskCap(value)
-	p, err := l.List(l.t.Context(), q, 10, "", plenty)
-	if err != nil || p.Count != 1 {
-		l.t.Fatalf("%s finds %d agents, want one (%v)", value, p.Count, err)
-	}
-	return viewsOf(l.t, p)[0]
-}
-
-func (l *learner) row(sql string, args ...any) (out string) {
-	l.t.Helper()
-	if err := l.pool.QueryRow(l.t.Context(), sql, args...).Scan(&out); err != nil {
-		l.t.Fatal(err)
-	}
-	return out
-}
-
-// whole asks what looks at restored backups.
-func (l *learner) whole() {
-	l.t.Helper()
-	wrong, err := NewIntegrity(l.pool, func(string) {}).Check(l.t.Context())
-	if err != nil || len(wrong) > 0 {
-		l.t.Errorf("the database does not hold together: %v %v", wrong, err)
-	}
-}
 
 func TestPeersAgentsStandBehindOurs(t *testing.T) {
 	l := newLearner(t, 2)
@@ -163,15 +39,6 @@ func TestPeersAgentsStandBehindOurs(t *testing.T) {
 		t.Errorf("stats %+v, %v, want one of ours and two of theirs", stats, err)
 	}
 	l.whole()
-}
-
-// list1 asks ?q=, a page of one at a time.
-func (l *learner) list1(text string) []string {
-	q, err := directory.AskText(text)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return l.hub.list(q, 1)
 }
 
 func TestWhatAPeerToldIsShownInFull(t *testing.T) {
@@ -243,21 +110,6 @@ func TestAnAgentThatRegistersHereIsOursAlone(t *testing.T) {
 		t.Errorf("the stream stands at %+v, want nothing held", p)
 	}
 	l.whole()
-}
-
-func (l *learner) progress(peer int64) peers.Progress {
-	l.t.Helper()
-	all, err := NewPeers(l.pool).Progress(l.t.Context(), l.list[peer-1].ID)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	for _, p := range all {
-		if p.Stream == peers.Cards {
-			return p
-		}
-	}
-	l.t.Fatalf("no stream of cards in %+v", all)
-	return peers.Progress{}
 }
 
 func TestAHistoryIsOnlyExtendedWhoeverTellsIt(t *testing.T) {
@@ -431,43 +283,6 @@ func TestAPauseOfTheOnlyPeerKeepsWhatItTaught(t *testing.T) {
 	}
 }
 
-func TestAReviewMovesAnAgentOfAnotherHub(t *testing.T) {
-	l := newLearner(t, 1)
-	j := &jury{l.hub, reviews.New(NewReviews(l.pool), l.store, identity.Replay, l.clock.now)}
-	rated, plain, requester := l.node(), l.node(), j.member("ours")
-	l.peer(1).Agent(plain, 1, l.clock.now(), "x")
-	l.pull()
-	l.peer(1).Agent(rated, 1, l.clock.now(), "x")
-	l.pull()
-	l.wants("unrated", "x", plain, rated)
-	j.mustReview(rated, requester, 5, 4)
-	l.wants("rated", "x", rated, plain)
-	if v, _, err := l.Show(t.Context(), rated.AID()); err != nil || v.ReviewCount != 2 || v.AvgRating != 4.5 {
-		t.Errorf("shown as %+v, %v", v, err)
-	}
-	if r, err := j.reviews.Reputation(t.Context(), rated.AID()); err != nil || r.Local != (wire.ReviewSource{Reviews: 2, AvgRating: 4.5}) {
-		t.Errorf("its reputation is %+v, %v, want what was said here as ours", r, err)
-	}
-	l.peer(1).Agent(rated, 2, l.clock.now(), "x", "y")
-	l.pull()
-	l.wants("told anew", "x", rated, plain)
-	l.whole()
-	l.register(rated, rated.Register("rated", "x"))
-	if v := l.viewOf(rated); v.ReviewCount != 2 || v.AvgRating != 4.5 || !v.Registered {
-		t.Errorf("registered here it is %+v", v)
-	}
-	l.whole()
-}
-
-func (l *learner) viewOf(n *directorytest.Node) wire.Agent {
-	l.t.Helper()
-	v, _, err := l.Show(l.t.Context(), n.AID())
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return v
-}
-
 func TestAStreamIsReadOnceOverAllProcesses(t *testing.T) {
 	l := newLearner(t, 2)
 	now := l.clock.now()
@@ -527,54 +342,6 @@ func TestWhyAnAgentOfAnotherHubIsListedOrNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	gate("blocked", "", "blocked")
-}
-
-func TestReviewsOfPeersAreCountedBesideOurs(t *testing.T) {
-	l := newLearner(t, 2)
-	judges := reviews.New(NewReviews(l.pool), l.store, identity.Replay, l.clock.now)
-	provider, requester, ours, old := l.node(), l.node(), l.node(), l.node()
-	l.register(provider, provider.Register("p", "x"))
-	l.register(ours, ours.Register("r", "y"))
-	tell := func(peer int, w *reviewtest.Work, provider, requester []byte) {
-		receipt, word := w.Sign(t)
-		l.peer(peer).Tell(learnedtest.Reviews, w.Interaction, wire.FedReview{Receipt: receipt, Review: word, ProviderKEL: provider, ReviewerKEL: requester})
-	}
-	done := func(rating int) *reviewtest.Work {
-		return reviewtest.Done(provider.Key, requester.Key, rating, l.clock.now())
-	}
-	pk, rk := provider.Key.KEL(), requester.Key.KEL()
-	both := reviewtest.Done(provider.Key, ours.Key, 4, l.clock.now())
-	receipt, word := both.Sign(t)
-	if _, err := judges.Accept(t.Context(), receipt, word); err != nil {
-		t.Fatal(err)
-	}
-	same := done(5)
-	tell(1, same, pk, rk)
-	tell(2, same, pk, rk)
-	tell(1, both, pk, ours.Key.KEL())
-	tell(1, done(2), pk, rk)
-	tell(2, done(1).By(ours.Key, requester.Key), pk, rk)
-	tell(2, done(1).By(provider.Key, ours.Key), pk, rk)
-	tell(2, done(1), pk, nil)
-	tell(2, done(1), rk, rk)
-	thief := old.Key
-	old.Rotate(l.clock.now())
-	l.register(old, old.Register("rotated", "z"))
-	l.clock.advance(time.Minute)
-	tell(2, reviewtest.Done(provider.Key, thief, 1, l.clock.now()), pk, thief.KEL())
-	l.pull()
-	r, err := judges.Reputation(t.Context(), provider.AID())
-	if err != nil || r.Local.Reviews != 1 || len(r.Peers) != 1 || r.Peers[0].Reviews != 2 || r.Peers[0].AvgRating != 3.5 ||
-		r.Peers[0].Hub != l.list[0].Endpoint || r.Combined.Reviews != 3 {
-		t.Errorf("reputation %+v, %v, want one review of ours and two of the first peer", r, err)
-	}
-	if got := l.row(`SELECT sum(refused)::text FROM pull WHERE stream = 'reviews'`); got != "5" {
-		t.Errorf("%s reviews were refused, want those five that do not verify", got)
-	}
-	if v := l.viewOf(provider); v.ReviewCount != 1 {
-		t.Errorf("peers' reviews move an agent in our lists: %+v", v)
-	}
-	l.whole()
 }
 
 func TestWhatAPeerTaughtGoesWithIt(t *testing.T) {
