@@ -331,6 +331,7 @@ CREATE TABLE peer (
     last_refused_at timestamp with time zone,
     last_refusal text COLLATE "C" DEFAULT ''::text NOT NULL,
     last_refusal_why text DEFAULT ''::text NOT NULL,
+    astray boolean DEFAULT false NOT NULL,
     CONSTRAINT peer_aid_uq UNIQUE (aid),
     CONSTRAINT peer_endpoint_uq UNIQUE (endpoint),
     CONSTRAINT peer_name_uq UNIQUE (name),

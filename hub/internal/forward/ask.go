@@ -75,8 +75,8 @@ func ask[T any](ctx context.Context, list []peers.Peer, c Circuits, q question[T
 }
 
 func askOne[T any](ctx context.Context, p peers.Peer, last bool, c Circuits, q question[T]) (answer T, err error) {
-	if p.Paused || !p.Proven() {
-		return answer, No("the peer %s is paused, or not proven yet", p.Name)
+	if p.Paused || !p.Reached() {
+		return answer, No("the peer %s is paused, or not proven just now", p.Name)
 	}
 	ctx, cancel, err := turn(ctx, last)
 	if err != nil {

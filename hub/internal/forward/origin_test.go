@@ -42,6 +42,7 @@ func TestOffer(t *testing.T) {
 		{"with delivery off", does(takes), func(t *table) { t.off = true }, "", "", "unknown_recipient"},
 		{"a peer for discovery only", does(takes, knows), func(t *table) { t.change("a", func(p *peers.Peer) { p.Delivery = false }) }, "b", "", "unknown_recipient"},
 		{"the recipient may be at one that is paused", does(takes, knows), func(t *table) { t.change("a", paused) }, "b", "", "peers_failed"},
+		{"or is not who answers there", does(takes, knows), func(t *table) { t.change("a", func(p *peers.Peer) { p.Astray = true }) }, "b", "", "peers_failed"},
 		{"or is not proven yet", does(takes, knows), func(t *table) { t.change("a", func(p *peers.Peer) { p.KEL = nil }) }, "b", "", "peers_failed"},
 	} {
 		names := []string{"a", "b", "c"}[:len(tt.does)]

@@ -27,11 +27,15 @@ type Peer struct {
 	Discovery bool   // its cards and reviews are pulled
 	Paused    bool   // neither, for now; what was learned stays listed
 	KEL       []byte // nil until the handshake proved it
+	Astray    bool   // another hub answers at Endpoint
 	FromFile  bool   // stands in the file of --peers-file, which alone removes it
 }
 
 // Proven reports whether the peer has shown that it is who it is said to be.
 func (p Peer) Proven() bool { return p.KEL != nil }
+
+// Reached reports whether what is asked at its endpoint is asked of the peer.
+func (p Peer) Reached() bool { return p.Proven() && !p.Astray }
 
 // Delivers reports whether mail goes to and from it now.
 func (p Peer) Delivers() bool { return p.Delivery && !p.Paused }

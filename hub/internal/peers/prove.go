@@ -28,6 +28,16 @@ func Prove(p Peer, says wire.Identity) ([]byte, error) {
 	return extended(p.KEL, says.KEL)
 }
 
+// astray reports whether a fetch met another hub than the peer. A history that is
+// merely shorter is an older one of its own.
+func astray(err error) bool {
+	switch codeOf(err) {
+	case "peer_aid_differs", "peer_history_foreign", "peer_history_invalid", "peer_history_forked":
+		return true
+	}
+	return false
+}
+
 // aidOf repeats nothing of an answer that is no AID: an operator who could be made
 // to read answers could be made to read those of a neighbour.
 func aidOf(says wire.Identity) string {

@@ -33,9 +33,18 @@ type Proofs interface {
 	// Proved pins a history over the one that p has, and sets the next try. Where
 	// another process was faster nothing is pinned.
 	Proved(ctx context.Context, p Peer, kel []byte, now, next time.Time) error
-	// Refused keeps a failure.
-	Refused(ctx context.Context, id int64, now time.Time, code, why string) error
+	// Refused keeps a failure. One that led astray holds until the peer is proven
+	// again, whatever comes after it.
+	Refused(ctx context.Context, id int64, now time.Time, f Failure) error
 }
+
+// Failure is what went wrong with a peer.
+type Failure struct {
+	Code, Why string
+	Astray    bool // another hub answers there, as all processes have to know
+}
+
+func failure(err error) Failure { return Failure{codeOf(err), words(err), astray(err)} }
 
 // Prover runs the handshake in the background: it proves those who are not, looks
 // whether the others have a longer history, and finds out who answers again.
@@ -134,7 +143,7 @@ func (p *Prover) prove(ctx context.Context) error {
 func (p *Prover) probe(ctx context.Context) {
 	p.circuits.forget(p.table.All())
 	for _, up := range p.circuits.gaveUp() {
-		p.tell(ctx, p.store.Refused(ctx, up.id, p.now(), codeOf(up.err), words(up.err)))
+		p.tell(ctx, p.store.Refused(ctx, up.id, p.now(), failure(up.err)))
 	}
 	for _, peer := range p.circuits.due(p.table.All()) {
 		if !p.hand() {
@@ -169,7 +178,8 @@ func (p *Prover) fetch(ctx context.Context, peer Peer) {
 	p.circuits.fetched(peer.ID, err)
 	p.note(peer, err)
 	if err != nil {
-		p.tell(ctx, p.store.Refused(ctx, peer.ID, p.now(), codeOf(err), words(err)))
+		p.tell(ctx, p.store.Refused(ctx, peer.ID, p.now(), failure(err)))
+		p.tell(ctx, p.table.Refresh(ctx))
 		return
 	}
 	p.tell(ctx, p.store.Proved(ctx, peer, kel, p.now(), p.now().Add(proveEvery)))

@@ -73,18 +73,22 @@ func (l *ledger) Proved(_ context.Context, p Peer, kel []byte, now, next time.Ti
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.of(p.ID); bytes.Equal(r.KEL, p.KEL) {
-		if r.success, r.next = now, next; !bytes.Equal(r.KEL, kel) {
-			r.KEL = kel
+		if r.success, r.next = now, next; !bytes.Equal(r.KEL, kel) || r.Astray {
+			r.KEL, r.Astray = kel, false
 			l.stamp++
 		}
 	}
 	return nil
 }
 
-func (l *ledger) Refused(_ context.Context, id int64, _ time.Time, code, _ string) error {
+func (l *ledger) Refused(_ context.Context, id int64, _ time.Time, f Failure) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.of(id).refusal = code
+	r := l.of(id)
+	if r.refusal = f.Code; f.Astray && !r.Astray {
+		r.Astray = true
+		l.stamp++
+	}
 	return nil
 }
 
@@ -249,6 +253,38 @@ func TestNothingIsPinnedUnproven(t *testing.T) {
 		if now := l.look(r); !now.Proven() || len(p.table.Delivering()) != 1 || p.circuits.State(r.ID).Open {
 			t.Error("a minute later it is not proven")
 		}
+	})
+}
+
+// Another hub at a peer's address gets nothing from any process, whichever met it,
+// until the peer is back.
+func TestNothingGoesToAnotherHub(t *testing.T) {
+	key, other := newKey(t), newKey(t)
+	synctest.Test(t, func(t *testing.T) {
+		l, w := &ledger{}, newWorld()
+		w.hubs["b"] = key
+		r := l.enter(key.AID(), "b")
+		processes := []process{begin(t, l, w), begin(t, l, w)}
+		everywhere := func(says string, reached bool) {
+			t.Helper()
+			l.look(r)
+			for _, p := range processes {
+				if got := len(p.table.Delivering()); got != len(p.table.Discovering()) || (got == 1) != reached {
+					t.Errorf("%s: it is reached: %v, want %v", says, got == 1, reached)
+				}
+			}
+		}
+		time.Sleep(5 * time.Second)
+		everywhere("proven", true)
+		w.set(func() { w.hubs["b"] = other })
+		time.Sleep(proveEvery + 5*time.Second)
+		everywhere("another hub there", false)
+		w.set(func() { w.gone["b"] = errTimeout })
+		time.Sleep(proveEvery)
+		everywhere("nobody there", false)
+		w.set(func() { delete(w.gone, "b"); w.hubs["b"] = key })
+		time.Sleep(proveAgain + 5*time.Second)
+		everywhere("back", true)
 	})
 }
 

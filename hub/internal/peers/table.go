@@ -71,7 +71,7 @@ func (t *Table) Discovering() []Peer { return t.pick(t.DiscoveryOn(), Peer.Disco
 
 func (t *Table) pick(on bool, is func(Peer) bool) (out []Peer) {
 	for _, p := range t.All() {
-		if on && p.Proven() && is(p) {
+		if on && p.Reached() && is(p) {
 			out = append(out, p)
 		}
 	}

@@ -17,11 +17,11 @@ type Peers struct{ pool *pgxpool.Pool }
 func NewPeers(pool *pgxpool.Pool) *Peers { return &Peers{pool: pool} }
 
 // peerColumns are what toPeer reads.
-const peerColumns = `p.id, p.aid, p.endpoint, p.name, p.delivery, p.discovery, p.paused, p.kel, p.from_file`
+const peerColumns = `p.id, p.aid, p.endpoint, p.name, p.delivery, p.discovery, p.paused, p.kel, p.astray, p.from_file`
 
 // toPeer reads peerColumns, and more behind them.
 func toPeer(r pgx.Row, more ...any) (p peers.Peer, err error) {
-	err = r.Scan(append([]any{&p.ID, &p.AID, &p.Endpoint, &p.Name, &p.Delivery, &p.Discovery, &p.Paused, &p.KEL, &p.FromFile}, more...)...)
+	err = r.Scan(append([]any{&p.ID, &p.AID, &p.Endpoint, &p.Name, &p.Delivery, &p.Discovery, &p.Paused, &p.KEL, &p.Astray, &p.FromFile}, more...)...)
 	return p, err
 }
 

@@ -37,18 +37,20 @@ func (s *Peers) Sooner(ctx context.Context, aid string, now time.Time, gap time.
 // the statement, so that of two fetches at once neither takes the other's back.
 func (s *Peers) Proved(ctx context.Context, p peers.Peer, kel []byte, now, next time.Time) error {
 	_, err := s.pool.Exec(ctx, `
-		UPDATE peer SET kel = @kel::bytea, last_success_at = @now, next_try_at = @next,
+		UPDATE peer SET kel = @kel::bytea, astray = false, last_success_at = @now, next_try_at = @next,
 		       proved_at = COALESCE(proved_at, @now::timestamptz),
-		       revision = revision + (kel IS DISTINCT FROM @kel::bytea)::int
+		       revision = revision + (astray OR kel IS DISTINCT FROM @kel::bytea)::int
 		WHERE id = @id AND aid = @aid AND kel IS NOT DISTINCT FROM @was::bytea`,
 		pgx.NamedArgs{"id": p.ID, "aid": p.AID, "was": p.KEL, "kel": kel, "now": now, "next": next})
 	return found(err, nil, "pin the history of a peer")
 }
 
 // Refused implements peers.Proofs.
-func (s *Peers) Refused(ctx context.Context, id int64, now time.Time, code, why string) error {
+func (s *Peers) Refused(ctx context.Context, id int64, now time.Time, f peers.Failure) error {
 	_, err := s.pool.Exec(ctx, `
-		UPDATE peer SET last_refused_at = @now, last_refusal = @code, last_refusal_why = @why WHERE id = @id`,
-		pgx.NamedArgs{"id": id, "now": now, "code": code, "why": why})
+		UPDATE peer SET last_refused_at = @now, last_refusal = @code, last_refusal_why = @why,
+		       astray = astray OR @astray, revision = revision + (@astray AND NOT astray)::int
+		WHERE id = @id`,
+		pgx.NamedArgs{"id": id, "now": now, "code": f.Code, "why": f.Why, "astray": f.Astray})
 	return found(err, nil, "keep why a peer was refused")
 }

@@ -111,6 +111,9 @@ func TestPeersStamp(t *testing.T) {
 			return s.Proved(t.Context(), p, []byte(kel), peersAt, peersAt)
 		}
 	}
+	refuse := func(f peers.Failure) func() error {
+		return func() error { return s.Refused(t.Context(), one.ID, peersAt, f) }
+	}
 	tests := []struct {
 		says    string
 		changes bool
@@ -124,7 +127,11 @@ func TestPeersStamp(t *testing.T) {
 		{"the same again", false, prove("kel", "kel")},
 		{"a rotation", true, prove("kel", "kel+")},
 		{"a proof of what is no more", false, prove("kel", "kel-")},
-		{"a failure", false, func() error { return s.Refused(t.Context(), one.ID, peersAt, "code", "words") }},
+		{"another hub in its place", true, refuse(peers.Failure{Code: "astray", Astray: true})},
+		{"still", false, refuse(peers.Failure{Code: "astray", Astray: true})},
+		{"a failure meanwhile", false, refuse(peers.Failure{Code: "code"})},
+		{"its return", true, prove("kel+", "kel+")},
+		{"a failure", false, refuse(peers.Failure{Code: "code", Why: "words"})},
 		{"a peer that goes", true, func() error { return s.Remove(t.Context(), s.named(t, "two").ID, did("peer.remove")) }},
 	}
 	for _, tt := range tests {
@@ -137,7 +144,7 @@ func TestPeersStamp(t *testing.T) {
 			t.Errorf("%s changes the stamp: %v, %v", tt.says, before != after, err)
 		}
 	}
-	if got := s.named(t, "uno"); string(got.KEL) != "kel+" || got.Refusal != "code" || got.RefusalWhy != "words" || !got.LastRefused.Equal(peersAt) {
+	if got := s.named(t, "uno"); string(got.KEL) != "kel+" || got.Astray || got.Refusal != "code" || got.RefusalWhy != "words" || !got.LastRefused.Equal(peersAt) {
 		t.Errorf("it reads back as %+v", got)
 	}
 }
