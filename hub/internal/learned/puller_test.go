@@ -357,11 +357,14 @@ func TestAnEmptyPageThatMovesOnIsNotTheEnd(t *testing.T) {
 		hidden, n := directorytest.NewNode(t, time.Now()), directorytest.NewNode(t, time.Now())
 		s.peer(1).Agent(hidden, 1, time.Now(), "x")
 		s.peer(1).Agent(n, 1, time.Now(), "x")
-		s.peer(1).Answer(func(context.Context, string) (int, []byte, error) {
+		s.peer(1).Answer(func(_ context.Context, path string) (int, []byte, error) {
+			if path != learnedtest.Cards {
+				return 200, []byte(`{}`), nil
+			}
 			s.peer(1).Answer(nil)
 			return 200, []byte(`{"cursor":1,"cards":[]}`), nil
 		})
-		time.Sleep(3 * time.Second) // for one reading
+		time.Sleep(4 * time.Second) // for one reading of each stream
 		if !s.has(n) || s.has(hidden) {
 			t.Errorf("who stands behind the gap was not learned of: %v", s.peer(1).Asked())
 		}

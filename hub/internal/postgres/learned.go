@@ -61,7 +61,7 @@ const leaseSQL = `
 		SELECT DISTINCT ON (peer_id) peer_id, stream, next_at FROM pull p
 		WHERE peer_id = ANY (@peers) AND next_at <= @now AND NOT EXISTS (
 			SELECT FROM pull o WHERE o.peer_id = p.peer_id AND o.leased_until > @now)
-		ORDER BY peer_id, next_at),
+		ORDER BY peer_id, next_at, stream = 'cards' DESC),
 	mine AS MATERIALIZED (
 		SELECT p.peer_id, p.stream FROM pull p, (SELECT * FROM due ORDER BY next_at LIMIT @n) AS d
 		WHERE p.peer_id = d.peer_id AND p.stream = d.stream AND p.leased_until <= @now
