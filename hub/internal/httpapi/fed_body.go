@@ -37,8 +37,14 @@ func parseForward(body []byte) (incomingForward, error) {
 }
 
 // payload decodes the envelope, with room for its copy on the way to the database.
+// Together with the body that is less than four envelopes, so that the largest
+// passes where there is room for no more. Escapes cost a copy of the text as well.
 func (in *incomingForward) payload(b Budget) (payload []byte, err error) {
-	if in.release, err = b.Take(2 * int64(len(in.raw))); err != nil {
+	room := int64(len(in.raw)) * 3 / 2
+	if bytes.IndexByte(in.raw, '\\') >= 0 {
+		room += int64(len(in.raw))
+	}
+	if in.release, err = b.Take(room); err != nil {
 		in.release = func() {}
 		return nil, err
 	}

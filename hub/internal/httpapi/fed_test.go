@@ -337,6 +337,30 @@ func TestFederationIsBusy(t *testing.T) {
 	}
 }
 
+// The largest envelope passes in the least memory that a hub may have, when it is
+// alone; one that is larger is told so, and not to come again.
+func TestTheLargestForwardPasses(t *testing.T) {
+	h := newHarbour(t)
+	most := int(h.fed.Receiver.Limits.Envelope)
+	h.fed.Memory = budget.New(4 * int64(most))
+	least := len(h.sealedOf(0))
+	for size, want := range map[int]int{most: 202, most + 1: 413} {
+		env := h.sealedOf(size - least)
+		env = h.sealedOf(2*size - least - len(env)) // a length takes bytes itself
+		if len(env) != size {
+			t.Fatalf("an envelope of %d bytes, want %d", len(env), size)
+		}
+		if status, answer := h.bring(h.signed(h.from, env, unchanged)); status != want {
+			t.Errorf("%d bytes of at most %d: %d %.200s, want %d", size, most, status, answer, want)
+		}
+	}
+}
+
+// sealedOf is an envelope with so many bytes in it.
+func (h *harbour) sealedOf(n int) []byte {
+	return envelope.Outer{To: h.to.AID(), Suite: envelope.SuiteX25519, Enc: make([]byte, 32), CT: make([]byte, n)}.Bytes()
+}
+
 // A fault of the hub is told as one, without its cause.
 func TestFederationFails(t *testing.T) {
 	h := newHarbour(t)
