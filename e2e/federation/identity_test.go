@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/anet-hub/anet/e2e/stage"
+	"github.com/anet-hub/anet/hub/app"
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -52,11 +53,12 @@ func TestPeersFollowARotation(t *testing.T) {
 }
 
 // Somebody else at a peer's address is not the peer. As soon as that is seen it is
-// sent nothing and nothing is learned from it, however willing it is; and what it
-// sends itself is never taken.
+// sent nothing by any process, however willing it is; and what it sends itself is
+// never taken.
 func TestAnotherHubAtAPeersAddress(t *testing.T) {
 	t.Parallel()
 	a, b := stage.FederatedHub(t, "a"), stage.FederatedHub(t, "b")
+	beside := stage.FederatedHub(t, "a", func(c *app.Config) { c.DatabaseURL = a.Database })
 	front := stage.NewLink(t, b.URL)
 	stage.Federate(t, a, front.URL, b, a.URL)
 	bert := agent(t, b, "b", "b.work")
@@ -79,8 +81,13 @@ func TestAnotherHubAtAPeersAddress(t *testing.T) {
 	stage.Until(t, round, "it is seen that the peer is another", func() bool {
 		return strings.Contains(string(stage.Peers(t, a)["to-b"]), "peer_aid_differs")
 	})
-	if answer := sender.Send(liar.AID(), stage.Sealed(liar.AID(), 100)); answer.Status == 200 {
-		t.Errorf("mail went to somebody at the peer's address: %s", answer)
+	stage.Until(t, stage.Soon, "the other process knows it, too", func() bool {
+		return sender.At(&beside.Hub).Send(bert.AID(), stage.Sealed(bert.AID(), 100)).Status == 502
+	})
+	for _, process := range []*stage.InnerHub{a, beside} {
+		if answer := sender.At(&process.Hub).Send(liar.AID(), stage.Sealed(liar.AID(), 100)); answer.Code() != "502 peers_failed" {
+			t.Errorf("mail for somebody at the peer's address: %s, want 502 peers_failed", answer)
+		}
 	}
 	front.Lead(b.URL)
 	stage.Until(t, round, "the right one is called again", func() bool {
