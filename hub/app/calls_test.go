@@ -252,6 +252,7 @@ func good(n *directorytest.Node) map[string]any {
 	return map[string]any{
 		"/register": n.Register("again"), "/profile": wire.Profile{}, own + "/visibility": wire.Visibility{Visibility: "public"},
 		own + "/p2p": wire.P2P{}, own + "/keys": wire.Keyset{Keyset: n.Keyset(time.Now(), false)},
+		own + "/balance": "", own + "/ledger": "", own + "/redemptions": "",
 		own + "/why?cap=text.digest": "", "/relay/send": letter(n, n, 1), "/relay/poll": "", "/relay/ack": `{"ids": []}`,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -21,6 +22,8 @@ func (c *Config) check() error {
 		return errors.New("--review-rate has to be above 0 and --review-burst at least 1")
 	case !(c.KeysLookupRate > 0) || c.KeysLookupBurst < 1:
 		return errors.New("--keys-lookup-rate has to be above 0 and --keys-lookup-burst at least 1")
+	case c.RegistrationGrant > payment.MaxAmount:
+		return fmt.Errorf("--registration-grant is at most %d", int64(payment.MaxAmount))
 	case c.MailMessages < 1 || c.MailTTL <= 0:
 		return errors.New("--relay-mailbox-messages has to be at least 1 and --relay-ttl above 0")
 	case c.QuietAfter < time.Second || c.HiddenAfter < c.QuietAfter || c.HiddenAfter > maxAge:

@@ -19,7 +19,7 @@ import (
 
 // answering are the packages whose failures reach a client.
 var answering = []string{
-	"../internal/admission", "../internal/budget", "../internal/cursor", "../internal/directory", "../internal/httpapi",
+	"../internal/admission", "../internal/budget", "../internal/cursor", "../internal/directory", "../internal/httpapi", "../internal/ledger",
 	"../internal/moderation", "../internal/postgres", "../internal/relay", "../internal/replay", "../internal/reviews",
 	"../../shared/capability", "../../shared/evidence",
 }
@@ -47,20 +47,21 @@ var elsewhere = map[string]string{
 	"429 forward_rate": "to peers, as a label",
 	"409 lease_lost":   "to a process that reads a peer",
 
-	"404 no_hub_here":     "to operators",
-	"404 invite_unknown":  "to operators",
-	"409 invite_revoked":  "to operators",
-	"409 blocked_already": "to operators",
-	"404 not_blocked":     "to operators",
-	"409 hidden_already":  "to operators",
-	"409 not_hidden":      "to operators",
-	"404 not_registered":  "to operators",
-	"400 kind_unknown":    "to operators",
-	"400 host_malformed":  "to operators",
-	"400 host_everybody":  "to operators",
-	"400 uses_invalid":    "to operators",
-	"400 expires_invalid": "to operators",
-	"400 label_invalid":   "to operators",
+	"404 no_hub_here":      "to operators",
+	"409 supply_exhausted": "to operators",
+	"404 invite_unknown":   "to operators",
+	"409 invite_revoked":   "to operators",
+	"409 blocked_already":  "to operators",
+	"404 not_blocked":      "to operators",
+	"409 hidden_already":   "to operators",
+	"409 not_hidden":       "to operators",
+	"404 not_registered":   "to operators",
+	"400 kind_unknown":     "to operators",
+	"400 host_malformed":   "to operators",
+	"400 host_everybody":   "to operators",
+	"400 uses_invalid":     "to operators",
+	"400 expires_invalid":  "to operators",
+	"400 label_invalid":    "to operators",
 }
 
 // spelled are the codes behind what is no literal.
@@ -69,7 +70,10 @@ var spelled = map[string][]string{
 	"reason": append([]string{"capability_query_empty", "capability_query_term", "capability_query_too_long",
 		"capability_query_wildcard"}, // of capability.refuse
 		"rating_out_of_range", "receipt_wrong_signer", "review_other_interaction", "review_other_receipt",
-		"review_wrong_signer", "reviewer_not_requester", "subject_not_provider"), // of evidence.refuse
+		"review_wrong_signer", "reviewer_not_requester", "subject_not_provider", "attestation_bad_signature",
+		"attestation_empty_chain", "attestation_other_chain", "attestation_own_chain"), // of evidence.refuse
+	"no.Reason": {"duplicate_binding", "expired_payment", "insufficient_funds", "invalid_amount", "invalid_payment_requirements",
+		"invalid_signature", "network_mismatch", "payee_mismatch", "unknown_payer", "unsupported_scheme"}, // of ledger.Refusal
 	"invite": {wire.InviteRequired, wire.InviteUnknown, wire.InviteRevoked, wire.InviteExpired,
 		wire.InviteUsedUp}, // of admission.refusal
 	"l.reason": nil, // of admission: those given to NewLimiter

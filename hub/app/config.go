@@ -62,6 +62,8 @@ type Config struct {
 	RegisterRate  float64 // new identities per minute and address
 	RegisterBurst int
 
+	RegistrationGrant uint64 // credits for an AID's first registration
+
 	ReviewRate  float64 // reviews per minute and address
 	ReviewBurst int
 
@@ -95,7 +97,7 @@ func Defaults() Config {
 		Envelope:      wire.MaxEnvelopeBytes, SendRate: 20, SendBurst: 200,
 		MailMessages: 5000, MailBytes: 1 << 30, MailTotal: 64 << 30, MailTTL: wire.MailLifetime, PollBudget: 48 << 20,
 		QuietAfter: directory.UsualAges.Quiet, HiddenAfter: directory.UsualAges.Hidden,
-		RegisterRate: 10, RegisterBurst: 20, ReviewRate: 60, ReviewBurst: 60, KeysLookupRate: 60, KeysLookupBurst: 30,
+		RegisterRate: 10, RegisterBurst: 20, RegistrationGrant: 100, ReviewRate: 60, ReviewBurst: 60, KeysLookupRate: 60, KeysLookupBurst: 30,
 		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"}, ProxyHeader: "X-Real-IP",
 		PeerAgents: 200_000, PeerBytes: 2 << 30,
 		LogLevel: "info", LogFormat: "json",
@@ -153,6 +155,7 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.QuietAfter, "quiet-after", c.QuietAfter, "how long without a poll until an agent is shown as quiet")
 	fs.DurationVar(&c.HiddenAfter, "hidden-after", c.HiddenAfter, "how long without a poll, while the hub was up, until lists leave an agent out")
 	fs.BoolVar(&c.InviteRequired, "invite-required", false, "take in by invite only (see anet-hub invite); who is in needs none")
+	fs.Uint64Var(&c.RegistrationGrant, "registration-grant", c.RegistrationGrant, "credits for an AID's first registration, once for ever; 0 for none")
 	fs.Float64Var(&c.ReviewRate, "review-rate", c.ReviewRate, "reviews a minute from one address")
 	fs.IntVar(&c.ReviewBurst, "review-burst", c.ReviewBurst, "reviews at once from one address")
 	fs.Float64Var(&c.KeysLookupRate, "keys-lookup-rate", c.KeysLookupRate, "look-ups of keys a minute from one address that peers are asked for")

@@ -86,6 +86,7 @@ func TestAnswersAreThoseOfTheDocument(t *testing.T) {
 	t.Run("reviews", v.in(review))
 	t.Run("keys and cards", v.in(prove))
 	t.Run("mailboxes", v.in(mail))
+	t.Run("payments", v.in(trade))
 	t.Run("signatures", v.in(signWrongly))
 	t.Run("versions", v.in(speakWrongly))
 	t.Run("rates", v.in(hurry))
@@ -121,6 +122,10 @@ var unseen = map[string]string{
 	"BUSY":                     "httpapi.TestFederationIsBusy",
 	"INTERNAL":                 "httpapi.TestFederationFails",
 	"review_conflict":          "postgres.TestOneReviewOfAnInteraction",
+	"settlement_pending":       "httpapi.TestAnUnknownOutcomeIsNoRefusal",
+	"seller_card_invalid":      "httpapi.TestTheGatewayReadsTheSellersCard",
+	"seller_blocked":           "httpapi.TestTheGatewayReadsTheSellersCard",
+	"attestation_own_chain":    "evidence.TestAttestation",
 	"replay_memory_full":       "replay.TestAdmit",
 	"replay_memory_busy":       "replay.TestAdmit",
 	"replay_memory_restarting": "postgres.TestReplayOnAServerThatEnds",

@@ -17,6 +17,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/forward"
 	"github.com/anet-hub/anet/hub/internal/httpapi"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
+	"github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/hub/internal/liveness"
 	"github.com/anet-hub/anet/hub/internal/outbound"
 	"github.com/anet-hub/anet/hub/internal/peers"
@@ -46,6 +47,8 @@ type hub struct {
 	board  *wake.Board
 	keeper *certs.Keeper // nil where a proxy does TLS
 	public *url.URL
+
+	credits *ledger.Ledger
 }
 
 // secureHost is where HTTPS is served under the name of a request that came
@@ -120,7 +123,8 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 	schema, backups := postgres.NewSchema(b.pool, log), postgres.NewBackups(b.pool)
 	measured{b.pool, b.memory, b.proofs, h.keeper, clock}.register(reg)
 	registerBackupAges(reg, backups, clock)
-	if h.api, err = b.newAPI(key, schema, rules, between); err != nil {
+	h.credits = b.newLedger(key)
+	if h.api, err = b.newAPI(key, schema, rules, between, h.credits); err != nil {
 		return nil, err
 	}
 	sweeper := liveness.NewSweeper(b.agents, b.presence, b.counts, clock, log)
@@ -128,6 +132,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		key.Run, schema.Run, b.peers.Run, b.prover.Run, b.watch.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run,
 		listening(h.board, bus), rules.Run, between.Receiver.Run, backups.Run,
 	}
+	h.loops = append(h.loops, h.credits.Run)
 	puller := b.newPuller()
 	h.loops = append(h.loops, puller.Run, puller.Watch, feed.NewNumberer(postgres.NewFeed(b.pool), b.agents.Marked(), clock, log).Run)
 	if h.keeper != nil {
@@ -157,7 +162,14 @@ func (b *base) newDirectory(elsewhere *forward.Finder) *httpapi.Directory {
 	}
 }
 
-func (b *base) newAPI(key *hubkey.Keeper, schema *postgres.Schema, rules *relay.Relay, between *httpapi.Federation) (*httpapi.API, error) {
+func (b *base) newLedger(key *hubkey.Keeper) *ledger.Ledger {
+	return ledger.New(ledger.Deps{
+		Store: postgres.NewLedger(b.pool, b.proofs), Key: key, Peers: ledger.Alone{}, Replay: b.histories.Replay,
+		Grants: b.cfg.RegistrationGrant, Now: clock, Log: b.log, Metrics: b.reg,
+	})
+}
+
+func (b *base) newAPI(key *hubkey.Keeper, schema *postgres.Schema, rules *relay.Relay, between *httpapi.Federation, credits *ledger.Ledger) (*httpapi.API, error) {
 	proxies, err := b.cfg.proxies()
 	if err != nil {
 		return nil, err
@@ -174,7 +186,7 @@ func (b *base) newAPI(key *hubkey.Keeper, schema *postgres.Schema, rules *relay.
 		Proxies: proxies, PublicURL: b.cfg.PublicURL, Version: version.String(),
 		Log: b.log, Metrics: b.reg, Gather: b.reg, Now: clock,
 	}, listed, &httpapi.Mail{Relay: rules}, between, &httpapi.Streams{Feed: feed.New(postgres.NewFeed(b.pool), b.peers)},
-		&httpapi.Pages{Directory: listed, Peers: b.watch}), nil
+		&httpapi.Payments{Ledger: credits}, &httpapi.Pages{Directory: listed, Peers: b.watch}), nil
 }
 
 // listening runs the board and hangs up its connection afterwards.

@@ -13,6 +13,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
 	"github.com/anet-hub/anet/hub/internal/learned"
+	"github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/hub/internal/liveness"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
@@ -29,6 +30,7 @@ type Operator struct {
 	Backups    *postgres.Backups
 	Peers      *peers.Desk
 	Scout      learned.Scout
+	Credits    *ledger.Ledger
 
 	cfg  Config
 	log  *slog.Logger
@@ -85,7 +87,7 @@ func newOperator(cfg Config, log *slog.Logger, data *Database) (*Operator, error
 	if err != nil {
 		return nil, err
 	}
-	return &Operator{
+	op := &Operator{
 		Invites:    admission.NewDesk(postgres.NewInvites(pool), time.Now),
 		Moderation: postgres.NewModeration(pool), Audit: postgres.NewAudit(pool), Backups: postgres.NewBackups(pool),
 		Peers: peers.NewDesk(postgres.NewPeers(pool), calls, time.Now),
@@ -94,7 +96,20 @@ func newOperator(cfg Config, log *slog.Logger, data *Database) (*Operator, error
 			Records: postgres.NewLearned(pool, cfg.peerQuota()), Here: postgres.NewHere(pool),
 		},
 		cfg: cfg, log: log, data: data,
-	}, nil
+	}
+	op.Credits = ledger.New(ledger.Deps{
+		Store: postgres.NewLedger(pool, nil), Key: op, Peers: ledger.Alone{}, Replay: identity.NewCache(historyCache).Replay,
+		Now: time.Now, Log: log, Metrics: prometheus.NewRegistry(),
+	})
+	return op, nil
+}
+
+// Current is the hub's identity, nil where the operator only glances.
+func (o *Operator) Current() *identity.Controller {
+	if o.key == nil {
+		return nil
+	}
+	return o.key.Current()
 }
 
 func (o *Operator) open(ctx context.Context) (err error) {

@@ -30,6 +30,7 @@ type visitor struct {
 	url  string // of the database
 	from byte   // of the address it seems to come from
 
+	app      *App
 	operator *directorytest.Node // with the hub's own key
 
 	seen sightings
@@ -47,7 +48,7 @@ func (v *visitor) visit(change func(*Config)) {
 	v.t.Helper()
 	v.url = pgtest.URL(v.t)
 	a := startWith(v.t, v.url, change)
-	v.base, v.hub = "http://"+a.Addr(), a.AID()
+	v.app, v.base, v.hub = a, "http://"+a.Addr(), a.AID()
 	v.operator = &directorytest.Node{Key: a.hub.key.Current()}
 }
 

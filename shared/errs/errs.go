@@ -21,6 +21,7 @@ const (
 	Internal Kind = iota
 	Invalid
 	Unauthorized
+	PaymentRequired
 	Forbidden
 	NotFound
 	MethodNotAllowed
@@ -36,7 +37,7 @@ const (
 // String names the kind as it stands in metrics.
 func (k Kind) String() string {
 	names := [...]string{
-		"internal", "invalid", "unauthorized", "forbidden", "not_found", "method_not_allowed",
+		"internal", "invalid", "unauthorized", "payment_required", "forbidden", "not_found", "method_not_allowed",
 		"conflict", "too_large", "upgrade_required", "too_many", "bad_gateway", "unavailable", "full",
 	}
 	if int(k) >= len(names) {

@@ -22,6 +22,7 @@ type BodyLimits struct {
 	Signed         int64 `json:"signed"`
 	Lookup         int64 `json:"lookup"`
 	Review         int64 `json:"review"`
+	Payment        int64 `json:"payment"`
 	GraceMS        int64 `json:"grace_ms"`
 	BytesPerSecond int64 `json:"bytes_per_second"`
 }

@@ -16,6 +16,7 @@ var statuses = []struct {
 	{errs.Internal, http.StatusInternalServerError},
 	{errs.Invalid, http.StatusBadRequest},
 	{errs.Unauthorized, http.StatusUnauthorized},
+	{errs.PaymentRequired, http.StatusPaymentRequired},
 	{errs.Forbidden, http.StatusForbidden},
 	{errs.NotFound, http.StatusNotFound},
 	{errs.MethodNotAllowed, http.StatusMethodNotAllowed},

@@ -63,7 +63,7 @@ func (p *Program) root() *cobra.Command {
 		}
 	}
 	add(groupServe, p.serveCommand(), p.healthCommand())
-	add(groupOperate, p.inviteCommands(), p.agentCommands(), p.blockCommands(), p.peerCommands(), p.whyCommand(), p.identityCommands(),
+	add(groupOperate, p.inviteCommands(), p.agentCommands(), p.blockCommands(), p.peerCommands(), p.whyCommand(), p.creditCommands(), p.identityCommands(),
 		p.auditCommand(), p.backupCommand(), p.restoreCommand(), p.migrateCommand(), p.doctorCommand())
 	root.AddCommand(p.versionCommand())
 	cmdline.Furnish(root, "serve", "invite create")

@@ -103,7 +103,7 @@ func TestOperatorCommandsAreAlike(t *testing.T) {
 		"anet-hub agent remove": true, "anet-hub block add": true, "anet-hub block remove": true,
 		"anet-hub peer add": true, "anet-hub peer set": true, "anet-hub peer pause": true, "anet-hub peer resume": true,
 		"anet-hub peer remove": true,
-		"anet-hub backup":      true, "anet-hub restore": true,
+		"anet-hub backup":      true, "anet-hub restore": true, "anet-hub credit grant": true, "anet-hub credit audit": true,
 	}
 	each((&Program{}).root(), func(c *cobra.Command) {
 		top := c
@@ -200,6 +200,15 @@ func TestWrongUse(t *testing.T) {
 		{1, "peer pause " + token, "no peer has this name"},
 		{1, "peer resume lab", "no peer has this name"},
 		{1, "peer remove lab --yes", "no peer has this name"},
+		{2, "credit grant " + nobody, "an amount is missing"},
+		{2, "credit grant " + nobody + " 0", "between 1 and"},
+		{2, "credit grant " + nobody + " 9223372036854775808", "between 1 and"},
+		{2, "credit grant " + nobody + " 1.5", "no whole number"},
+		{2, "credit grant bafy 1", "no agent id"},
+		{1, "credit grant " + nobody + " 1 --yes", "ever registered here"},
+		{2, "credit balance", "an AID is missing"},
+		{2, "credit ledger " + nobody + " --limit 0", "from 1 to 500"},
+		{2, "credit audit now", "takes no arguments"},
 		{2, "why", "an AID is missing"},
 		{2, "why " + nobody + " --cap text.*", "without a wildcard"},
 		{2, "backup", "a file is missing"},

@@ -31,6 +31,9 @@ type answer struct{ error }
 
 func (a answer) Unwrap() error { return a.error }
 
+// shown is a result that was printed and is an error.
+type shown struct{ error }
+
 func code(err error) int {
 	var no answer
 	switch {
@@ -54,7 +57,7 @@ func (p *Program) report(cmd *cobra.Command, err error) int {
 	if cmdline.Misused(err) {
 		fmt.Fprintf(p.Err, "see: %s --help\n", cmd.CommandPath())
 	}
-	if p.json && c != exitNo {
+	if p.json && c != exitNo && !errors.As(err, new(shown)) {
 		_ = cmdline.WriteJSON(p.Out, cmdline.ProblemOf(err, c)) // stdout is gone: stderr has it, and the exit code
 	}
 	return c

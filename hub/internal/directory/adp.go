@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/anet-hub/anet/shared/capability"
 	"github.com/anet-hub/anet/shared/card/adp"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 // vettedADP is a submitted older card after its verification (wire 2, H.6).
 type vettedADP struct {
-	raw []byte // empty when absent
-	seq uint64
+	raw    []byte // empty when absent
+	seq    uint64
+	prices map[string]uint64
 }
 
 // vetADP verifies an older card. Unlike a network card, a bad one fails the
@@ -32,7 +35,7 @@ func (d *Directory) vetADP(app Application, now time.Time) (vettedADP, error) {
 	case c.Subject != app.AID:
 		return vettedADP{}, errADP("%s: the card is about another agent", adp.Malformed)
 	}
-	return vettedADP{raw: app.ADP, seq: c.Seq}, nil
+	return vettedADP{raw: app.ADP, seq: c.Seq, prices: sold(c)}, nil
 }
 
 // decide holds the card to the sequence on record. The stored bytes once more
@@ -44,7 +47,18 @@ func (v vettedADP) decide(rec Record) (*ADPChange, error) {
 	case rec.ADPSeq != nil && v.seq <= uint64(*rec.ADPSeq):
 		return nil, errADP("%s: card sequence %d is not newer than %d on record", adp.StaleSeq, v.seq, *rec.ADPSeq)
 	}
-	return &ADPChange{Raw: v.raw, Seq: int64(v.seq)}, nil
+	return &ADPChange{Raw: v.raw, Seq: int64(v.seq), Prices: v.prices}, nil
+}
+
+// sold is what a card sells through the gateway, as far as it can be asked for.
+func sold(c *adp.Card) map[string]uint64 {
+	prices := map[string]uint64{}
+	for id, price := range c.Prices() {
+		if c.RedeemAt() != "" && capability.Keepable(id) && len(prices) < wire.MaxCaps {
+			prices[id] = price
+		}
+	}
+	return prices
 }
 
 func errADP(format string, args ...any) error {

@@ -92,8 +92,9 @@ type AdmittedCard struct {
 	Search     string
 }
 
-// ADPChange is an older card to store.
+// ADPChange is an older card to store, with what it sells through the gateway.
 type ADPChange struct {
-	Raw []byte
-	Seq int64
+	Raw    []byte
+	Seq    int64
+	Prices map[string]uint64
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/feed"
+	"github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
@@ -49,6 +50,7 @@ type town struct {
 	log *bytes.Buffer
 
 	rules     *Directory
+	credits   *ledger.Ledger
 	pool      *pgxpool.Pool
 	asked     *asked
 	discovery *discovery
@@ -78,11 +80,13 @@ func newTownOn(t testing.TB, pool *pgxpool.Pool, door admission.Door) *town {
 		Reviews:   reviews.New(postgres.NewReviews(pool), store, cache.Replay, w.clock),
 		Reviewers: admission.NewLimiter(60, 60, "review_rate", w.clock),
 	}
+	w.credits = ledger.New(ledger.Deps{Store: postgres.NewLedger(pool, memory), Key: w, Peers: ledger.Alone{},
+		Replay: cache.Replay, Grants: 100, Now: w.clock, Log: silent, Metrics: reg})
 	w.api = New(Deps{
 		Signers: store, Key: w, Replays: cache, Budget: budget.New(64 << 20), Version: "test",
 		Log:     slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: reg, Gather: reg, Now: w.clock, PublicURL: "https://hub.example.org",
-	}, w.rules, &Pages{Directory: w.rules, Peers: w}, &Streams{Feed: feed.New(postgres.NewFeed(pool), w.discovery)})
+	}, w.rules, &Payments{Ledger: w.credits}, &Pages{Directory: w.rules, Peers: w}, &Streams{Feed: feed.New(postgres.NewFeed(pool), w.discovery)})
 	return w
 }
 

@@ -173,8 +173,9 @@ func TestRareRefusalsAreDocumented(t *testing.T) {
 		{"not_ready", func(w *town) {
 			w.api.Checks = []Check{{"database", func(context.Context) error { return away }}}
 		}, 503, []string{"/readyz"}},
-		{"hub_identity_missing", func(w *town) { w.hub = nil }, 503, []string{"/hub/identity", "/"}},
-		{"hub_busy", func(w *town) { w.api.Budget = usedUp() }, 503, []string{"/agents", "/?q=", "/graph", "/a2a/v1/agents"}},
+		{"hub_identity_missing", func(w *town) { w.hub = nil }, 503, []string{"/hub/identity", "/", "/x402/supported", "/x402/supply",
+			"/x402/issuance", "/x402/issuance/head", "/x402/witnesses"}},
+		{"hub_busy", func(w *town) { w.api.Budget = usedUp() }, 503, []string{"/agents", "/?q=", "/graph", "/a2a/v1/agents", "/x402/issuance"}},
 		{"database_unavailable", func(w *town) {
 			w.api.Down = func(error) bool { return true }
 			w.pool.Close()
@@ -195,6 +196,8 @@ func TestRareRefusalsAreDocumented(t *testing.T) {
 var reads = []string{
 	"/agents", "/agents?cap=x", "/?cap=x", "/graph", "/stats", "/a2a/v1/agents", "/agents/x", "/agents/x/reputation", "/agents/x/kel", "/agents/x/keys",
 	"/agents/x/card", "/agents/x/jwks.json", "/agents/x/p2p", "/a2a/v1/agents/x/card",
+	"/x402/supply", "/x402/issuance", "/x402/issuance/head", "/x402/witnesses", "/discovery/resources",
+	"/x402/resource/bafyreibufhsac5stptyv3bn7vq6eycq7hmel46x2mtqyiw7mo7rkrxxkri/x",
 }
 
 // The same at the routes with bodies: those of a signer are read once it is
@@ -208,7 +211,7 @@ func TestRareRefusalsOfBodiesAreDocumented(t *testing.T) {
 		"/register": wire.ActionRegister, "/profile": wire.ActionProfile, own + "/visibility": wire.ActionVisibility,
 		own + "/p2p": wire.ActionP2P, own + "/keys": wire.ActionKeys, own + "/deregister": wire.ActionDeregister,
 		"/agents/kel:lookup": "", "/agents/keys:lookup": "", "/a2a/v1/agents/card:lookup": "",
-		"/agents/reputation:lookup": "", "/reviews": "",
+		"/agents/reputation:lookup": "", "/reviews": "", "/x402/verify": "", "/x402/settle": "", "/x402/redeem": "", "/x402/witness": "",
 	} {
 		request := func() *http.Request { return w.signed(n, action, target, n.Register("alice")) }
 		cut := request()

@@ -104,8 +104,8 @@ func cors(next http.Handler) http.Handler {
 		h.Set("Access-Control-Allow-Origin", "*")
 		h.Set("Access-Control-Allow-Methods", "GET, POST, OPTIONS")
 		h.Set("Access-Control-Allow-Headers",
-			"Content-Type, If-None-Match, X-ANet-Wire, X-ANet-AID, X-ANet-TS, X-ANet-Seq, X-ANet-Sig")
-		h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, RateLimit, RateLimit-Policy, X-ANet-Wire, X-Request-ID")
+			"Content-Type, If-None-Match, X-ANet-Wire, X-ANet-AID, X-ANet-TS, X-ANet-Seq, X-ANet-Sig, PAYMENT-SIGNATURE")
+		h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, RateLimit, RateLimit-Policy, X-ANet-Wire, X-Request-ID, PAYMENT-REQUIRED, PAYMENT-RESPONSE")
 		if r.Method == http.MethodOptions {
 			w.WriteHeader(http.StatusNoContent)
 			return

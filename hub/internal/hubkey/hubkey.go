@@ -19,6 +19,11 @@ import (
 // refresh is how soon a process notices a rotation done elsewhere.
 const refresh = 5 * time.Second
 
+// heard is how long the key before a rotation goes on counting, so that what a
+// process signs with it before it notices holds: a receipt, a link of a chain. Who
+// stole the key gains nothing, since it can date what it signs as it likes.
+const heard = 6 * refresh
+
 // Store keeps one identity blob (wire 2, A.6) with its version.
 type Store interface {
 	// Load gives the blob and its version; a NotFound error when there is none.
@@ -101,10 +106,11 @@ func (k *Keeper) Current() *identity.Controller {
 func (k *Keeper) Ready(ctx context.Context) error { return k.load(ctx) }
 
 // Rotate replaces the signing key. The AID stays; the history grows by one
-// event. Running processes follow within seconds.
+// event. Running processes follow within seconds, and the event is dated a little
+// ahead until they have.
 func (k *Keeper) Rotate(ctx context.Context, by audit.By, now time.Time) (*identity.Controller, error) {
 	h := k.held.Load()
-	next, err := h.key.Rotate(rand.Reader, now)
+	next, err := h.key.Rotate(rand.Reader, now.Add(heard))
 	if err != nil {
 		return nil, fmt.Errorf("rotate the hub's identity: %w", err)
 	}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ func changes(rec directory.Record, ch directory.Change, now time.Time) (*pgx.Bat
 		return nil, err
 	}
 	queueMember(&b, rec, ch)
+	queueGrant(&b, rec, ch.Agent.AID, now)
 	if ch.Repeat != nil {
 		args["body_hash"], args["body_until"], args["answered"] = ch.Body[:], orNull(ch.Until), ch.Repeat
 	}
@@ -27,7 +29,7 @@ func changes(rec directory.Record, ch directory.Change, now time.Time) (*pgx.Bat
 	queueCaps(&b, rec.Agent, ch.Agent)
 	queueListed(&b, rec.Agent != nil && rec.Agent.InLists(), ch.Agent.InLists())
 	queueCard(&b, ch.Agent.AID, len(rec.Card) > 0, ch.Card)
-	queueParts(&b, ch)
+	queueParts(&b, ch, now)
 	if retold(rec, ch) {
 		queueMark(&b, ch.Agent.AID)
 	}
@@ -73,6 +75,14 @@ func queueMember(b *pgx.Batch, rec directory.Record, ch directory.Change) {
 		UPDATE member SET kel = @kel, card_seq = COALESCE(@card_seq, card_seq),
 			card_hash = COALESCE(@card_hash, card_hash), adp_seq = COALESCE(@adp_seq, adp_seq)
 		WHERE aid = @aid`, args)
+}
+
+// queueGrant notes that an AID that was never here has its grant to come. Booked
+// here, registrations would queue for the end of the chain.
+func queueGrant(b *pgx.Batch, rec directory.Record, aid string, now time.Time) {
+	if rec.New {
+		b.Queue(`INSERT INTO grant_due (aid, at) VALUES (@aid, @now)`, pgx.NamedArgs{"aid": aid, "now": now})
+	}
 }
 
 // queueCaps brings the index of capabilities to what the agent offers now.
@@ -146,7 +156,7 @@ func dropCard(b *pgx.Batch, aid string) {
 }
 
 // queueParts stores the key set and the older card where they are new.
-func queueParts(b *pgx.Batch, ch directory.Change) {
+func queueParts(b *pgx.Batch, ch directory.Change, now time.Time) {
 	if ch.Keyset != nil {
 		b.Queue(putKeysetSQL, pgx.NamedArgs{"aid": ch.Agent.AID, "keyset": ch.Keyset})
 	}
@@ -155,7 +165,21 @@ func queueParts(b *pgx.Batch, ch directory.Change) {
 			INSERT INTO agent_adp_card (aid, card) VALUES (@aid, @card)
 			ON CONFLICT (aid) DO UPDATE SET card = EXCLUDED.card`,
 			pgx.NamedArgs{"aid": ch.Agent.AID, "card": ch.ADP.Raw})
+		queueOffers(b, ch.Agent.AID, ch.ADP.Prices, now)
 	}
+}
+
+// queueOffers lists what a new older card sells, in place of what the last one did.
+func queueOffers(b *pgx.Batch, aid string, prices map[string]uint64, now time.Time) {
+	ids, amounts := slices.Sorted(maps.Keys(prices)), make([]int64, len(prices))
+	for i, id := range ids {
+		amounts[i] = int64(prices[id])
+	}
+	args := pgx.NamedArgs{"aid": aid, "ids": list(ids), "amounts": amounts, "now": now}
+	b.Queue(`DELETE FROM gateway_offer WHERE aid = @aid`, args)
+	b.Queue(`
+		INSERT INTO gateway_offer (aid, capability, price, at)
+		SELECT @aid, id, price, @now FROM unnest(@ids::text[], @amounts::bigint[]) AS o (id, price)`, args)
 }
 
 const putKeysetSQL = `

@@ -54,7 +54,7 @@ func (i *Integrity) Check(ctx context.Context) (wrong []string, err error) {
 		at   func(context.Context) ([]string, error)
 	}{
 		{"references", i.references}, {"indexes", i.indexes}, {"key histories", i.histories},
-		{"cards", i.cards}, {"capabilities", i.agents}, {"reviews", i.reviews},
+		{"cards", i.cards}, {"capabilities", i.agents}, {"reviews", i.reviews}, {"ledger", i.ledger},
 	} {
 		i.step(look.what)
 		found, err := look.at(ctx)
@@ -133,6 +133,7 @@ var loose = []struct{ says, query string }{
 			SELECT 2::smallint, aid FROM agent a JOIN agent_card USING (aid) WHERE ` + tellable + `) t ON (f.stream, f.aid) = (t.stream, t.aid)
 		WHERE (f.aid IS NULL OR t.aid IS NULL) AND NOT EXISTS (SELECT FROM feed_dirty d WHERE d.aid IN (f.aid, t.aid))`},
 	{"entries for peers with numbers to come", `SELECT aid FROM feed, feed_head WHERE fed_seq > seq`},
+	{"grants due to nobody", `SELECT aid FROM grant_due g WHERE NOT EXISTS (SELECT FROM member m WHERE m.aid = g.aid)`},
 	{"mail in no mailbox", `SELECT DISTINCT to_aid FROM message m WHERE NOT EXISTS (SELECT FROM mailbox b WHERE b.aid = m.to_aid)`},
 }
 

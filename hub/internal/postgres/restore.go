@@ -104,8 +104,8 @@ const idRoom = 24 * time.Hour
 
 // AfterRestore are the statements that make a hub of what the archive held: mail
 // that was left out is not counted, no id and no number of a stream is given out a
-// second time (not even one given after the backup), and no request that was signed
-// before now is taken.
+// second time (not even one given after the backup), no request that was signed
+// before now is taken, and no credit moves until the books were audited.
 func AfterRestore(mail bool, now time.Time) string {
 	counts := `count = 0, bytes = 0`
 	if mail {
@@ -118,7 +118,8 @@ UPDATE mailbox SET last_id = greatest(last_id, %[1]d), %[2]s;
 %[4]s
 DELETE FROM replay_epoch;
 INSERT INTO replay_epoch (accept_from) VALUES ('%[3]s');
-`, now.Add(idRoom).UnixMicro(), counts, now.Add(replay.Clocks).UTC().Format(time.RFC3339Nano), liftFeed(now.Add(idRoom).UnixMicro()))
+%[5]s
+`, now.Add(idRoom).UnixMicro(), counts, now.Add(replay.Clocks).UTC().Format(time.RFC3339Nano), liftFeed(now.Add(idRoom).UnixMicro()), closeBooks(now))
 }
 
 // liftFeed has every entry told anew under a number that no peer has read as far
@@ -136,4 +137,13 @@ DO $feed$ BEGIN
 	WHERE (feed.stream, feed.aid) = (k.stream, k.aid);
 	UPDATE feed_head SET seq = seq + (SELECT count(*) FROM feed);
 END $feed$;`, from)
+}
+
+// closeBooks has the ledger wait for an audit. An archive may be older than it.
+func closeBooks(now time.Time) string {
+	return fmt.Sprintf(`
+DO $books$ BEGIN
+	IF to_regclass('ledger') IS NULL THEN RETURN; END IF;
+	UPDATE ledger SET read_only_since = '%s';
+END $books$;`, now.UTC().Format(time.RFC3339Nano))
 }

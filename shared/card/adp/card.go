@@ -169,11 +169,29 @@ func (c *Card) encode(o Offer) ([]byte, error) {
 // Price is what the agent consents to sell a capability for: a whole number of
 // credits, as a JSON number or a decimal string. Anything else is no consent.
 func (c *Card) Price(capID string) (uint64, bool) {
-	var prices map[string]jsontext.Value
-	if json.Unmarshal(c.Extensions[pricing], &prices) != nil {
-		return 0, false
+	return price(c.pricing()[capID])
+}
+
+// Prices are all that Price would give.
+func (c *Card) Prices() map[string]uint64 {
+	prices := map[string]uint64{}
+	for id, raw := range c.pricing() {
+		if n, ok := price(raw); ok {
+			prices[id] = n
+		}
 	}
-	text := prices[capID].String()
+	return prices
+}
+
+func (c *Card) pricing() (prices map[string]jsontext.Value) {
+	if json.Unmarshal(c.Extensions[pricing], &prices) != nil {
+		return nil
+	}
+	return prices
+}
+
+func price(raw jsontext.Value) (uint64, bool) {
+	text := raw.String()
 	if unquoted, err := jsontext.AppendUnquote(nil, text); err == nil {
 		text = string(unquoted)
 	}

@@ -1,0 +1,473 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
+	"github.com/anet-hub/anet/hub/internal/moderation"
+	"github.com/anet-hub/anet/shared/card/adp"
+	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/relayauth"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// market is a town in which bob sells text.digest and text.other for 25 credits
+// each, and alice has 100.
+type market struct {
+	*town
+	alice, bob *directorytest.Node
+}
+
+func newMarket(t *testing.T) *market {
+	m := &market{town: newTown(t)}
+	m.alice, m.bob = m.member("alice"), m.node("bob")
+	m.sell(adp.Offer{RedeemAt: "https://bob.example/redeem", Prices: map[string]uint64{"text.digest": 25, "text.other": 25, "ptz@onvif/1": 25}})
+	m.grants()
+	return m
+}
+
+func (m *market) grants() {
+	m.t.Helper()
+	if err := m.credits.BookGrants(context.Background()); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// sell registers bob with the card of an offer, newer than the last.
+func (m *market) sell(o adp.Offer) {
+	m.t.Helper()
+	m.advance(time.Second)
+	card, err := o.Sign(m.bob.Key, 0, m.clock())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	body := m.bob.Register("bob", "text.digest")
+	body.Card = card
+	m.mustRegister(m.bob, body)
+}
+
+func (m *market) pays(amount uint64) *ledgertest.Payment {
+	return ledgertest.Pay(m.alice.Key, m.bob.AID(), m.hub.AID(), amount, m.clock())
+}
+
+func (m *market) at(capID string) string { return "/x402/resource/" + m.bob.AID() + "/" + capID }
+
+// bring asks the gateway with payment headers as they are.
+func (m *market) bring(target string, headers ...string) answer {
+	m.t.Helper()
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	for _, h := range headers {
+		r.Header.Add(payment.HeaderSignature, h)
+	}
+	return m.do(r)
+}
+
+func (m *market) buy(capID string, p *ledgertest.Payment) answer {
+	m.t.Helper()
+	header, err := payment.EncodeHeader(p.Payload(m.t))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return m.bring(m.at(capID), header)
+}
+
+func (m *market) balance(n *directorytest.Node) uint64 {
+	m.t.Helper()
+	a, _, err := m.credits.Show(context.Background(), n.AID(), 1)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return a.Balance
+}
+
+// untouched checks that nothing was booked, and that the books hold.
+func (m *market) untouched(why string) {
+	m.t.Helper()
+	r, err := m.credits.Audit(context.Background())
+	if err != nil || len(r.Wrong) > 0 || r.Settlements != 0 || m.balance(m.alice) != 100 {
+		m.t.Errorf("%s: %d settlements, balance %d, %v %v", why, r.Settlements, m.balance(m.alice), r.Wrong, err)
+	}
+}
+
+// header reads an x402 message out of a header.
+func header[T any](t testing.TB, a answer, name string) (v T) {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(a.Header.Get(name))
+	if err == nil {
+		err = json.Unmarshal(raw, &v)
+	}
+	if err != nil {
+		t.Errorf("%s: %q: %v", name, a.Header.Get(name), err)
+	}
+	return v
+}
+
+// Case D23, and K.7: each form of the header has its answer, and none of the wrong
+// ones looks like no payment, like a fault of the server, or moves anything.
+func TestPaymentHeaders(t *testing.T) {
+	m := newMarket(t)
+	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	good, _ := payment.EncodeHeader(m.pays(25).Payload(t))
+	zero, _ := payment.EncodeHeader(m.pays(25).With(func(p *ledgertest.Payment) { p.Forged = true }).Payload(t))
+	older := m.pays(25).Payload(t)
+	older.X402Version = 1
+	version1, _ := payment.EncodeHeader(older)
+	for _, c := range []struct {
+		why     string
+		headers []string
+		status  int
+		code    string
+	}{
+		{"none", nil, 402, "payment_required"},
+		{"an empty one", []string{""}, 400, "malformed_payment"},
+		{"garbage", []string{"garbage"}, 400, "malformed_payment"},
+		{"base64 of no JSON", []string{b64("garbage")}, 400, "malformed_payment"},
+		{"base64 of an empty object", []string{b64("{}")}, 400, "malformed_payment"},
+		{"base64 of null", []string{b64("null")}, 400, "malformed_payment"},
+		{"base64 of an array", []string{b64("[]")}, 400, "malformed_payment"},
+		{"a name that stands there twice", []string{b64(`{"x402Version":2,"x402Version":2}`)}, 400, "malformed_payment"},
+		{"version 1", []string{version1}, 400, "malformed_payment"},
+		{"without padding", []string{strings.TrimRight(b64(`{"x402Version":2 }`), "=")}, 400, "malformed_payment"},
+		{"no authorization", []string{b64(`{"x402Version":2,"accepted":{},"payload":{}}`)}, 400, "malformed_payment"},
+		{"a signature that does not verify", []string{zero}, 402, "invalid_signature"},
+		{"a megabyte", []string{strings.Repeat("A", 1<<20)}, 400, "malformed_payment"},
+		{"two of them", []string{good, good}, 400, "malformed_payment"},
+	} {
+		a := m.bring(m.at("text.digest"), c.headers...)
+		if a.StatusCode != c.status || a.code() != c.code || a.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %.200s, %v, want %d %s", c.why, a.StatusCode, a.raw, a.Header, c.status, c.code)
+		}
+		if c.headers != nil {
+			if s := header[payment.SettlementResponse](t, a, payment.HeaderResponse); s.Success || s.ErrorReason != c.code {
+				t.Errorf("%s: %s says %+v", c.why, payment.HeaderResponse, s)
+			}
+		}
+	}
+	m.untouched("wrong headers")
+	plain, _ := json.Marshal(m.pays(25).Payload(t))
+	if a := m.bring(m.at("text.digest"), string(plain)); a.StatusCode != 200 {
+		t.Errorf("plain JSON: %d %s", a.StatusCode, a.raw)
+	}
+}
+
+// K.7: the quote is the seller's price, in the header and in the body.
+func TestTheQuote(t *testing.T) {
+	m := newMarket(t)
+	a := m.bring(m.at("text.digest"))
+	q := header[payment.PaymentRequired](t, a, payment.HeaderRequired)
+	want := payment.Requirements{Scheme: "anet-credit", Network: payment.Network(m.hub.AID()), Amount: "25", Asset: "credit",
+		PayTo: m.bob.AID(), MaxTimeoutSeconds: 600}
+	if q.X402Version != 2 || len(q.Accepts) != 1 || q.Accepts[0] != want || q.Resource == nil || q.Resource.URL != "anet:capability/text.digest@"+m.bob.AID() {
+		t.Errorf("%+v, want %+v", q, want)
+	}
+	if a.body["redeem_at"] != "https://bob.example/redeem" || a.body["x402Version"] != 2.0 || a.body["resource"] == nil || len(a.body["accepts"].([]any)) != 1 {
+		t.Errorf("%s", a.raw)
+	}
+	for path, code := range map[string]string{"text.unsold": "not_sold_here", "a%00b": "not_sold_here", "text.*": "not_sold_here"} {
+		if a := m.bring(m.at(path)); a.StatusCode != 404 || a.code() != code {
+			t.Errorf("%s: %d %s", path, a.StatusCode, a.raw)
+		}
+	}
+	if a := m.bring(m.at("ptz@onvif%2F1")); a.StatusCode != 402 {
+		t.Errorf("a device: %d %s", a.StatusCode, a.raw)
+	}
+	if a := m.bring("/x402/resource/" + m.alice.AID() + "/text.digest"); a.code() != "not_sold_here" {
+		t.Errorf("somebody who sells nothing: %s", a.raw)
+	}
+}
+
+// Number 59: both what was accepted and what was signed are the offer, or nothing
+// is sold.
+func TestTheGatewayChecksBothTerms(t *testing.T) {
+	m := newMarket(t)
+	for _, c := range []struct {
+		why    string
+		change func(*ledgertest.Payment)
+		want   string
+	}{
+		{"accepted to another seller", func(p *ledgertest.Payment) { p.Accepted.PayTo = m.alice.AID() }, payment.PayeeMismatch},
+		{"signed to the buyer itself", func(p *ledgertest.Payment) { p.Auth.PayTo = m.alice.AID() }, payment.PayeeMismatch},
+		{"both to the buyer itself", func(p *ledgertest.Payment) { p.Auth.PayTo, p.Accepted.PayTo = m.alice.AID(), m.alice.AID() }, payment.PayeeMismatch},
+		{"accepted for less", func(p *ledgertest.Payment) { p.Accepted.Amount = "1" }, payment.InvalidAmount},
+		{"signed for less", func(p *ledgertest.Payment) { p.Auth.Amount = 1 }, payment.InvalidAmount},
+		{"both for less", func(p *ledgertest.Payment) { p.Auth.Amount, p.Accepted.Amount = 1, "1" }, payment.InvalidAmount},
+		{"both for more", func(p *ledgertest.Payment) { p.Auth.Amount, p.Accepted.Amount = 26, "26" }, payment.InvalidAmount},
+		{"another asset", func(p *ledgertest.Payment) { p.Accepted.Asset = "gold" }, payment.InvalidRequirements},
+		{"another network", func(p *ledgertest.Payment) { p.Accepted.Network = payment.Network(m.bob.AID()) }, payment.NetworkMismatch},
+		{"signed for another network", func(p *ledgertest.Payment) { p.Auth.Network = payment.Network(m.bob.AID()) }, payment.NetworkMismatch},
+		{"another scheme", func(p *ledgertest.Payment) { p.Accepted.Scheme = "exact" }, payment.UnsupportedScheme},
+		{"a buyer nobody knows", func(p *ledgertest.Payment) { p.Signer, p.Auth.Payer = m.nobody().Key, m.nobody().AID() }, payment.UnknownPayer},
+	} {
+		a := m.buy("text.digest", m.pays(25).With(c.change))
+		s := header[payment.SettlementResponse](t, a, payment.HeaderResponse)
+		if a.StatusCode != 402 || a.code() != c.want || s.Success || s.ErrorReason != c.want || s.Transaction == "" || a.Header.Get(payment.HeaderRequired) == "" {
+			t.Errorf("%s: %d %s, %+v, want %s", c.why, a.StatusCode, a.raw, s, c.want)
+		}
+	}
+	m.untouched("wrong terms")
+}
+
+func (m *market) nobody() *directorytest.Node { return m.node("nobody") }
+
+// Case D24: parallel use of one payment is one booking and one voucher; it buys
+// nothing else.
+func TestOnePaymentBuysOneVoucher(t *testing.T) {
+	m := newMarket(t)
+	p := m.pays(25)
+	vouchers := map[string]int{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			a := m.buy("text.digest", p)
+			mu.Lock()
+			defer mu.Unlock()
+			vouchers[fmt.Sprint(a.StatusCode, " ", a.body["voucher"])]++
+		})
+	}
+	wg.Wait()
+	m.advance(time.Hour) // the payment's window is over, what it bought is not undone
+	a := m.buy("text.digest", p)
+	vouchers[fmt.Sprint(a.StatusCode, " ", a.body["voucher"])]++
+	if len(vouchers) != 1 || a.StatusCode != 200 {
+		t.Fatalf("%v", vouchers)
+	}
+	m.holds(a, p.ID(t))
+	if a := m.buy("text.other", p); a.StatusCode != 409 || a.code() != "payment_spent" {
+		t.Errorf("another capability: %d %s", a.StatusCode, a.raw)
+	}
+	carol := m.member("carol")
+	if a := m.bring("/x402/resource/"+carol.AID()+"/text.digest", mustHeader(t, p)); a.StatusCode != 404 {
+		t.Errorf("another seller: %d %s", a.StatusCode, a.raw)
+	}
+	m.grants()
+	r, err := m.credits.Audit(t.Context())
+	if err != nil || len(r.Wrong) > 0 || r.Settlements != 1 || m.balance(m.alice) != 75 || m.balance(m.bob) != 125 || !r.Agrees() {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func mustHeader(t *testing.T, p *ledgertest.Payment) string {
+	t.Helper()
+	h, err := payment.EncodeHeader(p.Payload(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// holds verifies what the seller will verify.
+func (m *market) holds(a answer, id string) {
+	m.t.Helper()
+	raw, _ := base64.StdEncoding.DecodeString(a.body["voucher"].(string))
+	v, err := payment.ParseVoucher(raw)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if err := v.Verify(m.hub.History()); err != nil || v.AuthID != id || v.Payer != m.alice.AID() || v.PayTo != m.bob.AID() ||
+		v.Capability != "text.digest" || v.Amount != 25 || v.Network != payment.Network(m.hub.AID()) || len(v.Nonce) != 32 {
+		m.t.Errorf("%+v, %v", v.Voucher, err)
+	}
+	s := header[payment.SettlementResponse](m.t, a, payment.HeaderResponse)
+	if a.body["transaction"] != id || s.Transaction != id || !s.Success || a.body["provider"] != m.bob.AID() || a.body["expires_at"] != float64(v.NotAfter) {
+		m.t.Errorf("%s, %+v", a.raw, s)
+	}
+}
+
+// One payment pays for one thing: what was settled for a task buys no voucher.
+func TestWhatWasSettledElsewhereBuysNothing(t *testing.T) {
+	m := newMarket(t)
+	p := m.pays(25).For("a task")
+	if a := m.settle(p); a.body["success"] != true {
+		t.Fatalf("%s", a.raw)
+	}
+	if a := m.buy("text.digest", p); a.StatusCode != 409 || a.code() != "payment_spent" ||
+		header[payment.SettlementResponse](t, a, payment.HeaderResponse).Success {
+		t.Errorf("%d %s", a.StatusCode, a.raw)
+	}
+}
+
+func (m *market) settle(p *ledgertest.Payment) answer {
+	m.t.Helper()
+	body, err := json.Marshal(p.Request(m.t))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return m.post("/x402/settle", string(body))
+}
+
+// The price is what the seller signed and chose to sell here; where its card does
+// not hold any more, or names no place to go to, nothing is sold.
+func TestTheGatewayReadsTheSellersCard(t *testing.T) {
+	m := newMarket(t)
+	m.sell(adp.Offer{RedeemAt: "https://bob.example/redeem", Prices: map[string]uint64{"text.digest": 30}})
+	if q := header[payment.PaymentRequired](t, m.bring(m.at("text.digest")), payment.HeaderRequired); q.Accepts[0].Amount != "30" {
+		t.Errorf("a new price: %+v", q)
+	}
+	if a := m.bring(m.at("text.other")); a.code() != "not_sold_here" {
+		t.Errorf("what is sold no more: %s", a.raw)
+	}
+	lift := m.block(moderation.Target{AID: m.bob.AID()})
+	if a := m.bring(m.at("text.digest")); a.StatusCode != 409 || a.code() != "seller_blocked" {
+		t.Errorf("blocked: %d %s", a.StatusCode, a.raw)
+	}
+	lift()
+	m.sell(adp.Offer{Prices: map[string]uint64{"text.digest": 30}})
+	if a := m.bring(m.at("text.digest")); a.StatusCode != 409 || a.code() != "seller_unreachable" {
+		t.Errorf("without an address: %d %s", a.StatusCode, a.raw)
+	}
+	if _, err := m.pool.Exec(t.Context(), `UPDATE agent_adp_card SET card = convert_to(replace(convert_from(card, 'UTF8'), ':30', ':3'), 'UTF8')`); err != nil {
+		t.Fatal(err)
+	}
+	if a := m.bring(m.at("text.digest")); a.StatusCode != 409 || a.code() != "seller_card_invalid" {
+		t.Errorf("a price the seller did not sign: %d %s", a.StatusCode, a.raw)
+	}
+	if a := m.get("/discovery/resources"); a.body["pagination"].(map[string]any)["total"] != 0.0 {
+		t.Errorf("what nobody can buy is listed: %s", a.raw)
+	}
+}
+
+// What is sold is listed in the form x402 clients look for it, and can be bought
+// where the list says.
+func TestResourcesAreListed(t *testing.T) {
+	m := newMarket(t)
+	a := m.get("/discovery/resources?limit=2")
+	items := a.body["items"].([]any)
+	page := a.body["pagination"].(map[string]any)
+	if len(items) != 2 || page["total"] != 3.0 || page["limit"] != 2.0 {
+		t.Fatalf("%s", a.raw)
+	}
+	first := items[0].(map[string]any)
+	if at := first["resource"].(string); at != "https://hub.example.org"+m.at("ptz@onvif%2F1") || first["type"] != "http" {
+		t.Errorf("%v", first)
+	}
+	if rest := m.get("/discovery/resources?limit=2&offset=2"); len(rest.body["items"].([]any)) != 1 {
+		t.Errorf("%s", rest.raw)
+	}
+	if none := m.get("/discovery/resources?type=mcp"); len(none.body["items"].([]any)) != 0 {
+		t.Errorf("%s", none.raw)
+	}
+	lift := m.block(moderation.Target{AID: m.bob.AID()})
+	if none := m.get("/discovery/resources"); len(none.body["items"].([]any)) != 0 {
+		t.Errorf("of a blocked seller: %s", none.raw)
+	}
+	lift()
+}
+
+// Where the outcome is not known, nobody is asked to pay again: the same payment
+// is to be sent again, and buys what it bought.
+func TestAnUnknownOutcomeIsNoRefusal(t *testing.T) {
+	m := newMarket(t)
+	p := m.pays(25)
+	if _, err := m.pool.Exec(t.Context(), `UPDATE ledger SET read_only_since = now()`); err != nil {
+		t.Fatal(err)
+	}
+	a := m.buy("text.digest", p)
+	s := header[payment.SettlementResponse](t, a, payment.HeaderResponse)
+	if a.StatusCode != 503 || a.code() != payment.SettlementPending || a.Header.Get("Retry-After") == "" || a.body["transaction"] != p.ID(t) ||
+		a.Header.Get(payment.HeaderRequired) != "" || s.ErrorReason != payment.SettlementPending || s.Transaction != p.ID(t) {
+		t.Errorf("%d %s %v", a.StatusCode, a.raw, a.Header)
+	}
+	if a := m.settle(p); a.StatusCode != 200 || a.body["errorReason"] != payment.SettlementPending || a.body["transaction"] != p.ID(t) {
+		t.Errorf("settle: %d %s", a.StatusCode, a.raw)
+	}
+	if _, err := m.pool.Exec(t.Context(), `UPDATE ledger SET read_only_since = NULL`); err != nil {
+		t.Fatal(err)
+	}
+	if a := m.buy("text.digest", p); a.StatusCode != 200 || m.balance(m.alice) != 75 {
+		t.Errorf("afterwards: %d %s, balance %d", a.StatusCode, a.raw, m.balance(m.alice))
+	}
+	m.pool.Close()
+	a = m.buy("text.digest", p)
+	if a.StatusCode != 503 || a.code() != payment.SettlementPending || a.body["transaction"] != p.ID(t) {
+		t.Errorf("without a database: %d %s", a.StatusCode, a.raw)
+	}
+	if a := m.settle(p); a.StatusCode != 200 || a.body["errorReason"] != payment.SettlementPending {
+		t.Errorf("settle without a database: %d %s", a.StatusCode, a.raw)
+	}
+}
+
+// Number 44: an account is its owner's to see.
+func TestAccountsAreTheirOwners(t *testing.T) {
+	m := newMarket(t)
+	own := "/agents/" + m.alice.AID()
+	m.settle(m.pays(25).For("a task"))
+	redemption := ledgertest.Pay(m.alice.Key, m.hub.AID(), m.hub.AID(), 5, m.clock())
+	payload := redemption.Payload(t)
+	body, _ := json.Marshal(wire.Redeem{X402Version: 2, PaymentPayload: &payload, Reference: "inv-1"})
+	if a := m.post("/x402/redeem", string(body)); a.StatusCode != 200 || a.body["amount"] != 5.0 || a.body["reference"] != "inv-1" || a.body["receipt"] == nil {
+		t.Fatalf("%d %s", a.StatusCode, a.raw)
+	}
+	look := func(n *directorytest.Node, what, query string) answer {
+		return m.do(m.reads(n, what, own+"/"+what+query))
+	}
+	if a := look(m.alice, wire.ActionBalance, ""); a.StatusCode != 200 || a.body["credits"] != 70.0 {
+		t.Errorf("balance: %d %s", a.StatusCode, a.raw)
+	}
+	a := look(m.alice, wire.ActionLedger, "?limit=2")
+	entries := a.body["entries"].([]any)
+	if len(entries) != 2 || a.body["total"] != 3.0 || a.body["sum"] != 70.0 || a.body["returned"] != 2.0 || a.body["truncated"] != true ||
+		entries[1].(map[string]any)["delta"] != -5.0 || entries[0].(map[string]any)["delta"] != -25.0 {
+		t.Errorf("ledger: %s", a.raw)
+	}
+	for _, lenient := range []string{"", "?limit=0", "?limit=x", "?limit=501"} {
+		if a := look(m.alice, wire.ActionLedger, lenient); a.StatusCode != 200 || a.body["returned"] != 3.0 || a.body["truncated"] != nil {
+			t.Errorf("%s: %s", lenient, a.raw)
+		}
+	}
+	if a := look(m.alice, wire.ActionRedemptions, ""); a.body["total"] != 1.0 || a.body["sum"] != 5.0 || len(a.body["redemptions"].([]any)) != 1 {
+		t.Errorf("redemptions: %s", a.raw)
+	}
+	for _, what := range []string{wire.ActionBalance, wire.ActionLedger, wire.ActionRedemptions} {
+		if a := look(m.bob, what, ""); a.StatusCode != 401 || a.code() != "not_the_owner" {
+			t.Errorf("%s by somebody else: %d %s", what, a.StatusCode, a.raw)
+		}
+		if a := m.do(m.reads(m.alice, wire.ActionWhy, own+"/"+what)); a.StatusCode != 401 || a.code() != "bad_signature" {
+			t.Errorf("%s signed for something else: %d %s", what, a.StatusCode, a.raw)
+		}
+		if a := m.get(own + "/" + what); a.StatusCode != 401 {
+			t.Errorf("%s without a signature: %d %s", what, a.StatusCode, a.raw)
+		}
+		r := m.reads(m.alice, what, own+"/"+what)
+		again := r.Clone(t.Context())
+		if a := m.do(r); a.StatusCode != 200 {
+			t.Errorf("%s: %d %s", what, a.StatusCode, a.raw)
+		}
+		if a := m.do(again); a.code() != "replayed" {
+			t.Errorf("%s again: %d %s", what, a.StatusCode, a.raw)
+		}
+	}
+}
+
+// reads is a signed GET, each a millisecond later than the last.
+func (m *market) reads(n *directorytest.Node, action, target string) *http.Request {
+	m.advance(time.Millisecond)
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	relayauth.Sign(n.Key, action, m.hub.AID(), r, nil, uint64(m.clock().UnixMilli()))
+	return r
+}
+
+// The hub's own ledger comes first, and its key history can be found.
+func TestSupported(t *testing.T) {
+	m := newMarket(t)
+	a := m.get("/x402/supported")
+	var s payment.Supported
+	if err := json.Unmarshal(a.raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	network := payment.Network(m.hub.AID())
+	if len(s.Kinds) != 1 || s.Kinds[0] != (payment.Kind{X402Version: 2, Scheme: "anet-credit", Network: network}) ||
+		s.Signers[network][0] != m.hub.AID() || s.SignerKEL[m.hub.AID()] != "https://hub.example.org/agents/"+m.hub.AID()+"/kel" {
+		t.Errorf("%s", a.raw)
+	}
+}

@@ -1,0 +1,191 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/anet-hub/anet/hub/internal/audit"
+	"github.com/anet-hub/anet/shared/evidence"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/payment"
+)
+
+// Books are read as a whole, of one moment, for an audit.
+type Books interface {
+	// Audit shows a reader the books as they are at one moment.
+	Audit(ctx context.Context, read func(Reader) error) error
+	// Reopen lets credits move again, and writes the act down.
+	Reopen(ctx context.Context, act audit.Act) error
+}
+
+// Reader reads the books of one moment.
+type Reader interface {
+	// Totals is what the ledger counts, beside the sum of all balances.
+	Totals(ctx context.Context) (Totals, error)
+	// Sums names accounts, settlements, redemptions and links that are not what
+	// their lines sum up to, a few of each kind.
+	Sums(ctx context.Context) (wrong []string, err error)
+	// EachLink gives the chain in its order.
+	EachLink(ctx context.Context, see func(Link) error) error
+	// EachSettlement gives every settlement with the key history of its payer, nil
+	// for one nobody knows.
+	EachSettlement(ctx context.Context, see func(s Settlement, payer []byte) error) error
+}
+
+// maxFindings is how many of one kind are told.
+const maxFindings = 5
+
+// Report is what an audit found.
+type Report struct {
+	Supply
+	Accounts, Settlements int64
+	Links                 uint64
+	Wrong                 []string
+}
+
+// Audit recomputes everything that can be: balances from their lines, the supply,
+// the signed chain, and who signed every payment and its receipt.
+func (l *Ledger) Audit(ctx context.Context) (r Report, err error) {
+	hub, err := l.hub()
+	if err != nil {
+		return r, err
+	}
+	err = l.Store.Audit(ctx, func(books Reader) error {
+		a := auditor{hub: hub.History(), replay: l.Replay, books: books}
+		r, err = a.audit(ctx)
+		return err
+	})
+	return r, err
+}
+
+// Reopen ends the time that a restored ledger is read only, on the strength of an
+// audit that found nothing.
+func (l *Ledger) Reopen(ctx context.Context, by audit.By) error {
+	return l.Store.Reopen(ctx, by.Did("credit.reopen", "", l.now()))
+}
+
+// Examine audits books that no process serves from.
+func Examine(ctx context.Context, hub *identity.History, replay func([]byte) (*identity.History, error), books Reader) (Report, error) {
+	return auditor{hub: hub, replay: replay, books: books}.audit(ctx)
+}
+
+type auditor struct {
+	hub    *identity.History
+	replay func([]byte) (*identity.History, error)
+	books  Reader
+}
+
+func (a auditor) audit(ctx context.Context) (r Report, err error) {
+	totals, err := a.books.Totals(ctx)
+	if err != nil {
+		return r, err
+	}
+	r.Supply = Supply{totals}
+	if r.Wrong, err = a.books.Sums(ctx); err != nil {
+		return r, err
+	}
+	if !r.Agrees() {
+		r.find("accounts hold %d credits, and %d are in circulation", r.Balances, r.Chain())
+	}
+	if err := a.chain(ctx, &r); err != nil {
+		return r, err
+	}
+	return r, a.settlements(ctx, &r)
+}
+
+func (r *Report) find(format string, args ...any) {
+	r.Wrong = append(r.Wrong, fmt.Sprintf(format, args...))
+}
+
+// chain verifies every link against the one before, and what all come to.
+func (a auditor) chain(ctx context.Context, r *Report) error {
+	head, sum, found := evidence.Head{Chain: a.hub.AID()}, Circulation{}, 0
+	err := a.books.EachLink(ctx, func(k Link) error {
+		var broken error
+		if head, broken = a.link(head, k); broken != nil && found < maxFindings {
+			found++
+			r.find("link %d of the chain does not hold: %v", k.Seq, broken)
+		}
+		r.Links++
+		sum, broken = sum.Add([]Issue{k.Issue})
+		return broken
+	})
+	if err != nil {
+		return err
+	}
+	if sum != r.Circulation {
+		r.find("the chain comes to %d issued and %d retired, and the ledger counts %d and %d", sum.Issued, sum.Retired, r.Issued, r.Retired)
+	}
+	if head.Seq != r.HeadSeq || head.ID != r.HeadID {
+		r.find("the chain ends at %d %s, and the ledger says %d %s", head.Seq, head.ID, r.HeadSeq, r.HeadID)
+	}
+	return nil
+}
+
+// link goes on behind a broken link as if it had held, so that one is one finding.
+func (a auditor) link(head evidence.Head, k Link) (evidence.Head, error) {
+	next := evidence.Head{Chain: a.hub.AID(), Seq: k.Seq, ID: k.ID}
+	rec, err := evidence.ParseRecord(k.Record)
+	if err != nil {
+		return next, err
+	}
+	if _, err := evidence.VerifyChain(head, []evidence.Record{rec}, a.history); err != nil {
+		return next, err
+	}
+	said, err := issueOf(rec)
+	switch {
+	case err != nil:
+		return next, err
+	case rec.Chain != a.hub.AID(), rec.Signer != a.hub.AID():
+		return next, errors.New("it is of another hub's chain")
+	case rec.ID != k.ID, rec.Seq != k.Seq, !said.same(k.Issue):
+		return next, errors.New("it is filed as another one")
+	}
+	return next, nil
+}
+
+func (a auditor) history(aid string) (*identity.History, error) {
+	if aid != a.hub.AID() {
+		return nil, errors.New("signed by another agent than this hub")
+	}
+	return a.hub, nil
+}
+
+// settlements verifies what payers signed, and the hub's receipts.
+func (a auditor) settlements(ctx context.Context, r *Report) error {
+	found := 0
+	return a.books.EachSettlement(ctx, func(s Settlement, payer []byte) error {
+		r.Settlements++
+		if err := a.settlement(s, payer); err != nil && found < maxFindings {
+			found++
+			r.find("settlement %s does not hold: %v", s.AuthID, err)
+		}
+		return nil
+	})
+}
+
+func (a auditor) settlement(s Settlement, payer []byte) error {
+	auth, err := payment.ParseAuthorization(s.Signed)
+	if err != nil {
+		return err
+	}
+	receipt, err := payment.ParseReceipt(s.Receipt)
+	if err != nil {
+		return err
+	}
+	if auth.ID() != s.AuthID || auth.Payer != s.Payer || auth.PayTo != s.PayTo || auth.Amount != s.Amount || auth.Interaction != s.Interaction {
+		return errors.New("it is filed as another one")
+	}
+	if !receipt.Settles(auth) {
+		return errors.New("its receipt is of another payment")
+	}
+	if err := receipt.Verify(a.hub); err != nil {
+		return fmt.Errorf("its receipt: %w", err)
+	}
+	h, err := a.replay(payer)
+	if err != nil {
+		return fmt.Errorf("its payer: %w", err)
+	}
+	return auth.Verify(h)
+}

@@ -1,0 +1,55 @@
+package ledger
+
+import (
+	"context"
+	"time"
+)
+
+// Grants are booked in batches: each is a link of one chain, and registrations
+// would queue for its end.
+const (
+	grantsEvery  = 500 * time.Millisecond
+	grantsAtOnce = 500
+)
+
+// Run books registration grants until ctx ends. Any number of processes may run
+// it; a batch that one holds is waited for by the others, and gone then.
+func (l *Ledger) Run(ctx context.Context) error {
+	next := time.NewTicker(grantsEvery)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-next.C:
+		}
+		if err := l.BookGrants(ctx); err != nil && ctx.Err() == nil {
+			l.Log.Warn("registration grants were not booked, trying again", "error", err)
+		}
+	}
+}
+
+// BookGrants books all that are due.
+func (l *Ledger) BookGrants(ctx context.Context) error {
+	for {
+		due, err := l.Store.GrantsDue(ctx)
+		l.metrics.due.Set(float64(due))
+		if err != nil || due == 0 {
+			return err
+		}
+		taken, err := l.Store.BookGrants(ctx, l.Grants, grantsAtOnce, l.now(), l.seal)
+		if err != nil || taken == 0 {
+			return err
+		}
+		l.metrics.granted.Add(float64(taken))
+	}
+}
+
+// RegistrationGrants are the grants of one batch.
+func RegistrationGrants(aids []string, amount uint64, at time.Time) []Issue {
+	issues := make([]Issue, len(aids))
+	for i, aid := range aids {
+		issues[i] = Issue{Kind: Issued, AID: aid, Amount: amount, Reason: ReasonRegistration, At: at}
+	}
+	return issues
+}

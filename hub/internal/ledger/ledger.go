@@ -1,0 +1,96 @@
+package ledger
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/payment"
+)
+
+// Key is the hub's identity, which signs receipts, vouchers and the chain.
+type Key interface {
+	// Current gives the identity, nil while there is none.
+	Current() *identity.Controller
+}
+
+// Peers are the hubs that this one clears with and is witnessed by. A hub without
+// federation has none.
+type Peers interface {
+	// All are their AIDs, in the order of the table.
+	All() []string
+	// History is the key history that is pinned for one; false for anybody else.
+	History(aid string) (*identity.History, bool)
+	// Endpoint is where one is reached.
+	Endpoint(aid string) string
+}
+
+// Alone is a hub without peers.
+type Alone struct{}
+
+// All implements Peers.
+func (Alone) All() []string { return nil }
+
+// History implements Peers.
+func (Alone) History(string) (*identity.History, bool) { return nil, false }
+
+// Endpoint implements Peers.
+func (Alone) Endpoint(string) string { return "" }
+
+// Deps is what a ledger stands on, all of it required.
+type Deps struct {
+	Store   Store
+	Key     Key
+	Peers   Peers
+	Replay  func(kel []byte) (*identity.History, error) // usually from a cache
+	Grants  uint64                                      // credits for a first registration, 0 for none
+	Now     func() time.Time
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
+}
+
+// Ledger is the credits of one hub.
+type Ledger struct {
+	Deps
+	metrics *metrics
+	sums    sums
+}
+
+// New makes the rules over their store.
+func New(d Deps) *Ledger { return &Ledger{Deps: d, metrics: newMetrics(d.Metrics)} }
+
+// hub is the identity, or the failure of a hub that has none yet.
+func (l *Ledger) hub() (*identity.Controller, error) {
+	if key := l.Key.Current(); key != nil {
+		return key, nil
+	}
+	return nil, errs.New(errs.Unavailable, "hub_identity_missing", "this hub has no identity yet").After(5 * time.Second)
+}
+
+// now is the time as the wire knows it.
+func (l *Ledger) now() time.Time { return l.Now().UTC().Truncate(time.Millisecond) }
+
+func millis(t time.Time) uint64 { return uint64(max(t.UnixMilli(), 0)) }
+
+// Refusal is a payment that did not move anything, for one of the constants of
+// wire 2, K.3.
+type Refusal struct {
+	Reason   string
+	Detail   string // for people
+	Original string // the transaction that used up the binding
+}
+
+func (r *Refusal) Error() string { return r.Reason + ": " + r.Detail }
+
+func refuse(reason, detail string) *Refusal { return &Refusal{Reason: reason, Detail: detail} }
+
+// asRefusal keeps the reason of a check of shared/payment.
+func asRefusal(err error) *Refusal {
+	if e := errs.As(err); e != nil {
+		return refuse(e.Reason, e.Message)
+	}
+	return refuse(payment.MalformedPayment, "the payment cannot be read")
+}

@@ -1,0 +1,29 @@
+package ledger
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type metrics struct {
+	settlements, redemptions *prometheus.CounterVec
+	due                      prometheus.Gauge
+	granted                  prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer) *metrics {
+	m := &metrics{
+		settlements: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "anet_hub_ledger_settlements_total", Help: "Payments by outcome: settled, replayed, or the constant of the refusal.",
+		}, []string{"outcome"}),
+		redemptions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "anet_hub_ledger_redemptions_total", Help: "Redemptions by outcome: redeemed, replayed, or the constant of the refusal.",
+		}, []string{"outcome"}),
+		due: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anet_hub_ledger_grants_due", Help: "Registration grants that wait to be booked."}),
+		granted: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "anet_hub_ledger_grants_total", Help: "Registration grants that this process took."}),
+	}
+	reg.MustRegister(m.settlements, m.redemptions, m.due, m.granted)
+	return m
+}
+
+func (m *metrics) settlement(outcome string) { m.settlements.WithLabelValues(outcome).Inc() }
+func (m *metrics) redemption(outcome string) { m.redemptions.WithLabelValues(outcome).Inc() }

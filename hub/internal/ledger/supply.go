@@ -1,0 +1,72 @@
+package ledger
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+)
+
+// Totals are the ledger's counters, and beside them the sum of all balances.
+type Totals struct {
+	Circulation
+	Balances  uint64
+	Redeemed  uint64
+	HeadSeq   uint64
+	HeadID    string
+	OwedTo    uint64 // by peers, to this hub
+	Owes      uint64 // to peers
+	Cleared   int64  // what peers paid off, less what was paid off to them
+	ReadOnly  time.Time
+	GrantsDue int64
+}
+
+// Supply is what is in circulation (wire 2, K.8).
+type Supply struct{ Totals }
+
+// Outstanding is what the hub's agents hold, and what it owes elsewhere.
+func (s Supply) Outstanding() int64 {
+	return int64(s.Balances) + int64(s.Owes) - int64(s.OwedTo)
+}
+
+// Chain is what the chain says is in circulation.
+func (s Supply) Chain() uint64 { return s.Issued - s.Retired }
+
+// Agrees reports whether accounts hold what the chain says.
+func (s Supply) Agrees() bool { return s.Balances == s.Chain() }
+
+// sums is the last supply that was read.
+type sums struct {
+	mu   sync.Mutex
+	at   time.Time
+	last Supply
+}
+
+// Supply reads the supply, at most a few seconds old.
+func (l *Ledger) Supply(ctx context.Context) (Supply, error) {
+	l.sums.mu.Lock()
+	defer l.sums.mu.Unlock()
+	now := l.Now()
+	if age := now.Sub(l.sums.at); age >= 0 && age < supplyFor {
+		return l.sums.last, nil
+	}
+	t, err := l.Store.Totals(ctx)
+	if err == nil {
+		l.sums.last, l.sums.at = Supply{t}, now
+	}
+	return Supply{t}, err
+}
+
+// Issuance gives the chain from a number on. Beyond what can be counted there is
+// nothing, and that is no error.
+func (l *Ledger) Issuance(ctx context.Context, from uint64) ([]Link, error) {
+	if from > math.MaxInt64 {
+		return nil, nil
+	}
+	return l.Store.Links(ctx, max(from, 1), ChainPage)
+}
+
+// Head is the end of the chain.
+func (l *Ledger) Head(ctx context.Context) (seq uint64, id string, err error) {
+	return l.Store.Head(ctx)
+}
