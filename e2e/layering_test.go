@@ -39,7 +39,7 @@ var technology = []string{
 // rules are the packages in the middle.
 var rules = []string{
 	"hub/internal/admission", "hub/internal/audit", "hub/internal/cursor", "hub/internal/directory", "hub/internal/feed", "hub/internal/forward", "hub/internal/hubkey",
-	"hub/internal/learned", "hub/internal/liveness", "hub/internal/moderation",
+	"hub/internal/learned", "hub/internal/ledger", "hub/internal/liveness", "hub/internal/moderation",
 	"hub/internal/peers", "hub/internal/relay", "hub/internal/replay", "hub/internal/reviews", "hub/internal/wake",
 	"node/internal/dispatch", "node/internal/inbound", "node/internal/mailbox", "node/internal/outbox",
 	"node/internal/peers", "node/internal/provider",
