@@ -32,7 +32,8 @@ CREATE TABLE account_entry (
 -- Authorizations that moved, each once: what the payer signed, and the receipt
 -- that everybody gets who brings it again. A payer pays for one thing (its
 -- interaction) once. What was bought at the gateway stands with the voucher that
--- was given for it. A settlement with the hub itself is a redemption.
+-- was given for it. A settlement with the hub itself is a redemption; one with an
+-- agent of a peer credits nobody here, and is owed to the peer.
 CREATE TABLE settlement (
     auth_id     text COLLATE "C" NOT NULL,
     payer       text COLLATE "C" NOT NULL,
@@ -44,6 +45,7 @@ CREATE TABLE settlement (
     settled_at  timestamptz NOT NULL,
     capability  text COLLATE "C",
     voucher     bytea,
+    due_to      text COLLATE "C",
     CONSTRAINT settlement_pk PRIMARY KEY (auth_id),
     CONSTRAINT settlement_binding_uq UNIQUE (payer, interaction),
     CONSTRAINT settlement_amount_ck CHECK (amount >= 1),
@@ -126,3 +128,59 @@ CREATE TABLE attestation (
     CONSTRAINT attestation_pk PRIMARY KEY (witness, seq)
 );
 CREATE INDEX attestation_latest ON attestation (seq DESC, witness);
+
+-- Hubs whose payments are taken here, by their AID: an entry outlives the peer it is
+-- about, as debts do. owed is what it owes this hub, at most most; due is what this
+-- hub owes it.
+CREATE TABLE clearing (
+    aid     text COLLATE "C" NOT NULL,
+    is_open boolean NOT NULL,
+    most    bigint NOT NULL,
+    owed    bigint NOT NULL DEFAULT 0,
+    due     bigint NOT NULL DEFAULT 0,
+    CONSTRAINT clearing_pk PRIMARY KEY (aid),
+    CONSTRAINT clearing_sums_ck CHECK (most >= 0 AND owed >= 0 AND due >= 0)
+);
+
+-- Payments on the ledgers of others that were credited here, once each, on the
+-- strength of their receipts. answer is what the other hub said.
+CREATE TABLE peer_payment (
+    auth_id text COLLATE "C" NOT NULL,
+    hub     text COLLATE "C" NOT NULL,
+    payer   text COLLATE "C" NOT NULL,
+    pay_to  text COLLATE "C" NOT NULL,
+    amount  bigint NOT NULL,
+    signed  bytea NOT NULL,
+    receipt bytea NOT NULL,
+    answer  bytea NOT NULL,
+    at      timestamptz NOT NULL,
+    CONSTRAINT peer_payment_pk PRIMARY KEY (auth_id),
+    CONSTRAINT peer_payment_amount_ck CHECK (amount >= 1)
+);
+
+-- Statements that a debt was paid off (wire 2, J.6): by a peer to this hub, or by
+-- this hub to a peer, where it counts from done_at on.
+CREATE TABLE discharge (
+    auth_id text COLLATE "C" NOT NULL,
+    hub     text COLLATE "C" NOT NULL,
+    ours    boolean NOT NULL,
+    amount  bigint NOT NULL,
+    receipt bytea NOT NULL,
+    at      timestamptz NOT NULL,
+    done_at timestamptz,
+    CONSTRAINT discharge_pk PRIMARY KEY (auth_id),
+    CONSTRAINT discharge_amount_ck CHECK (amount >= 1)
+);
+CREATE UNIQUE INDEX discharge_under_way ON discharge (hub) WHERE ours AND done_at IS NULL;
+
+-- What this hub saw at the end of others' chains, and when it looks again: whoever
+-- moves next_at on looks.
+CREATE TABLE witnessed (
+    hub         text COLLATE "C" NOT NULL,
+    seq         bigint NOT NULL DEFAULT 0,
+    head_id     text COLLATE "C" NOT NULL DEFAULT '',
+    signed      bytea,
+    observed_at timestamptz,
+    next_at     timestamptz NOT NULL,
+    CONSTRAINT witnessed_pk PRIMARY KEY (hub)
+);

@@ -77,6 +77,7 @@ type Config struct {
 
 	Delivery   string   // of federation: on, off, or on with the first peer it is on for
 	Discovery  string   // the same
+	Witness    string   // of peers' chains: the same
 	PeerRanges []string // called although they are not the internet
 	PeersFile  string
 	PeerAgents int64 // that one peer may teach
@@ -165,6 +166,7 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.ProxyHeader, "proxy-header", c.ProxyHeader, "the header they say it in: X-Real-IP, X-Forwarded-For or Forwarded; no other is looked at")
 	c.PeerFlags(fs)
 	fs.StringVar(&c.Delivery, "federation-delivery", "", "forward mail to peers and take theirs: on or off (on as soon as there is a peer for it)")
+	fs.StringVar(&c.Witness, "federation-witness", "", "attest every hour where the chains of peers end: on or off (on as soon as there is a peer)")
 	fs.StringVar(&c.Discovery, "federation-discovery", "", "tell everyone who asks of the federated agents here, and learn from peers: on or off (on as soon as there is a peer for it)")
 	fs.StringVar(&c.PeersFile, "peers-file", "", "file with peers, which stand beside those of anet-hub peer add")
 	fs.Int64Var(&c.PeerAgents, "peer-agents", c.PeerAgents, "agents that one peer may teach")

@@ -45,7 +45,7 @@ func (c *Config) switches() peers.Switches {
 }
 
 func (c *Config) checkFederation() error {
-	for flag, value := range map[string]string{"--federation-delivery": c.Delivery, "--federation-discovery": c.Discovery} {
+	for flag, value := range map[string]string{"--federation-delivery": c.Delivery, "--federation-discovery": c.Discovery, "--federation-witness": c.Witness} {
 		if s := peers.Switch(value); s != peers.Auto && s != peers.On && s != peers.Off {
 			return fmt.Errorf("%s is %q: it is on or off", flag, value)
 		}

@@ -133,6 +133,9 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		listening(h.board, bus), rules.Run, between.Receiver.Run, backups.Run,
 	}
 	h.loops = append(h.loops, h.credits.Run)
+	if cfg.Witness != "off" {
+		h.loops = append(h.loops, h.credits.RunWitness)
+	}
 	puller := b.newPuller()
 	h.loops = append(h.loops, puller.Run, puller.Watch, feed.NewNumberer(postgres.NewFeed(b.pool), b.agents.Marked(), clock, log).Run)
 	if h.keeper != nil {
@@ -164,7 +167,8 @@ func (b *base) newDirectory(elsewhere *forward.Finder) *httpapi.Directory {
 
 func (b *base) newLedger(key *hubkey.Keeper) *ledger.Ledger {
 	return ledger.New(ledger.Deps{
-		Store: postgres.NewLedger(b.pool, b.proofs), Key: key, Peers: ledger.Alone{}, Replay: b.histories.Replay,
+		Store: postgres.NewLedger(b.pool, b.proofs), Key: key, Replay: b.histories.Replay,
+		Peers:  outbound.NewLedgers(b.outbound, b.peers, b.calls, b.histories.Replay),
 		Grants: b.cfg.RegistrationGrant, Now: clock, Log: b.log, Metrics: b.reg,
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/learned"
 	"github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/hub/internal/liveness"
+	"github.com/anet-hub/anet/hub/internal/outbound"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
 	"github.com/anet-hub/anet/shared/identity"
@@ -36,6 +37,8 @@ type Operator struct {
 	log  *slog.Logger
 	data *Database
 	key  *hubkey.Keeper
+
+	table *peers.Table // empty before ReadPeers
 }
 
 // NewOperator finds the database the way serve does. A private PostgreSQL that
@@ -97,12 +100,17 @@ func newOperator(cfg Config, log *slog.Logger, data *Database) (*Operator, error
 		},
 		cfg: cfg, log: log, data: data,
 	}
+	op.table = peers.NewTable(postgres.NewPeers(pool), cfg.switches(), log)
+	replay := identity.NewCache(historyCache).Replay
 	op.Credits = ledger.New(ledger.Deps{
-		Store: postgres.NewLedger(pool, nil), Key: op, Peers: ledger.Alone{}, Replay: identity.NewCache(historyCache).Replay,
-		Now: time.Now, Log: log, Metrics: prometheus.NewRegistry(),
+		Store: postgres.NewLedger(pool, nil), Key: op, Replay: replay, Now: time.Now, Log: log, Metrics: prometheus.NewRegistry(),
+		Peers: outbound.NewLedgers(calls, op.table, peers.NewCircuits(time.Now), replay),
 	})
 	return op, nil
 }
+
+// ReadPeers readies the calls of peers, for commands that make some.
+func (o *Operator) ReadPeers(ctx context.Context) error { return o.table.Refresh(ctx) }
 
 // Current is the hub's identity, nil where the operator only glances.
 func (o *Operator) Current() *identity.Controller {

@@ -1,12 +1,14 @@
 package app
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
 	"github.com/anet-hub/anet/shared/card/adp"
 	"github.com/anet-hub/anet/shared/evidence"
@@ -167,21 +169,58 @@ func (v *visitor) redeem(from, other *directorytest.Node) {
 }
 
 // witnesses are peers that are known by their keys alone.
-type witnesses map[string]*identity.Controller
+type witnesses struct {
+	ledger.Alone
+	keys map[string]*identity.Controller
+}
 
-func (w witnesses) All() []string { return nil }
 func (w witnesses) History(aid string) (*identity.History, bool) {
-	if c := w[aid]; c != nil {
+	if c := w.keys[aid]; c != nil {
 		return c.History(), true
 	}
 	return nil, false
 }
 func (w witnesses) Endpoint(string) string { return "https://peer.example.org" }
 
+// clear brings statements of a peer that owes this hub.
+func (v *visitor) clear(peer *identity.Controller) {
+	v.t.Helper()
+	if err := v.app.hub.credits.Allow(v.t.Context(), peer.AID(), true, 100, audit.By{Who: "visitor"}); err != nil {
+		v.t.Fatal(err)
+	}
+	statement := func(of, by *identity.Controller, amount uint64, network string) wire.Clear {
+		r := payment.Receipt{AuthID: fmt.Sprint("clear:", amount), Payer: of.AID(), PayTo: v.hub, Amount: amount, Network: network,
+			SettleAt: uint64(time.Now().UnixMilli())}
+		signed, _, err := identity.SignObject(by, r)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		return wire.Clear{PeerAID: of.AID(), Receipt: signed}
+	}
+	state := func(by *identity.Controller, amount uint64, network string) wire.Clear {
+		return statement(peer, by, amount, network)
+	}
+	v.owes(peer.AID(), 10)
+	own := payment.Network(peer.AID())
+	v.post("200", "/federation/clear", state(peer, 4, own))
+	if a := v.post("200", "/federation/clear", state(peer, 4, own)); a.body["owed"] != 6.0 {
+		v.t.Errorf("the same statement twice: %v", a.body)
+	}
+	v.post("400 more_than_owed", "/federation/clear", state(peer, 7, own))
+	v.post("400 receipt_invalid", "/federation/clear", state(peer, 1, payment.Network(v.hub)))
+	v.post("400 receipt_invalid", "/federation/clear", state(v.agent().Key, 1, own))
+	v.post("400 malformed_json", "/federation/clear", "x")
+	v.post("403 peer_unknown", "/federation/clear", wire.Clear{PeerAID: v.hub})
+	stranger := v.agent().Key
+	v.app.hub.credits.Peers = witnesses{keys: map[string]*identity.Controller{stranger.AID(): stranger}}
+	v.post("404 not_cleared_with", "/federation/clear", statement(stranger, stranger, 1, payment.Network(stranger.AID())))
+	v.post("413 body_too_large", "/federation/clear", strings.Repeat(" ", 65<<10))
+}
+
 func (v *visitor) witness() {
 	v.t.Helper()
 	peer := v.agent().Key
-	v.app.hub.credits.Peers = witnesses{peer.AID(): peer}
+	v.app.hub.credits.Peers = witnesses{keys: map[string]*identity.Controller{peer.AID(): peer}}
 	seq, id, err := v.app.hub.credits.Head(v.t.Context())
 	if err != nil {
 		v.t.Fatal(err)
@@ -213,6 +252,25 @@ func (v *visitor) witness() {
 		{"413 body_too_large", strings.Repeat(" ", 65<<10)},
 	} {
 		v.post(c.want, "/x402/witness", c.body)
+	}
+	v.clear(peer)
+}
+
+// owes books that a peer owes the hub, as a payment on its ledger would.
+func (v *visitor) owes(peer string, amount uint64) {
+	v.t.Helper()
+	cfg := Defaults()
+	cfg.DatabaseURL = v.url
+	op, err := NewOperator(v.t.Context(), cfg, quiet)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer op.Close(v.t.Context())
+	payee := v.joined("carol")
+	p := ledger.PeerPayment{AuthID: "a payment", Hub: peer, Payer: peer, PayTo: payee.AID(), Amount: amount, At: time.Now().UTC().Truncate(time.Millisecond),
+		Signed: []byte{}, Receipt: []byte{}, Answer: []byte{}}
+	if err := op.Credits.TakePeerPayment(v.t.Context(), p); err != nil {
+		v.t.Fatal(err)
 	}
 }
 

@@ -172,6 +172,19 @@ type Sold struct {
 	How         string `json:"how"`
 }
 
+// Clear is the body of POST /federation/clear (wire 2, J.6): a receipt by the hub
+// that owed.
+type Clear struct {
+	PeerAID string `json:"peer_aid"`
+	Receipt []byte `json:"receipt"`
+}
+
+// Cleared answers it: what that hub still owes.
+type Cleared struct {
+	Peer string `json:"peer"`
+	Owed uint64 `json:"owed"`
+}
+
 // Resources answers GET /discovery/resources, in the form x402 clients know.
 type Resources struct {
 	X402Version int            `json:"x402Version"`

@@ -17,8 +17,9 @@ import (
 )
 
 func (p *Program) creditCommands() *cobra.Command {
-	return cmdline.Group("credit", "Grant credits, look at accounts, audit the books",
-		p.creditGrant(), p.creditBalance(), p.creditLedger(), p.creditAudit())
+	return cmdline.Group("credit", "Grant credits, look at accounts, audit the books, clear with peers",
+		p.creditGrant(), p.creditBalance(), p.creditLedger(), p.creditAudit(),
+		p.creditAllow(), p.creditDisallow(), p.creditDue(), p.creditClear())
 }
 
 // accountView is an account as --json prints it.

@@ -211,7 +211,7 @@ func TestRareRefusalsOfBodiesAreDocumented(t *testing.T) {
 		"/register": wire.ActionRegister, "/profile": wire.ActionProfile, own + "/visibility": wire.ActionVisibility,
 		own + "/p2p": wire.ActionP2P, own + "/keys": wire.ActionKeys, own + "/deregister": wire.ActionDeregister,
 		"/agents/kel:lookup": "", "/agents/keys:lookup": "", "/a2a/v1/agents/card:lookup": "",
-		"/agents/reputation:lookup": "", "/reviews": "", "/x402/verify": "", "/x402/settle": "", "/x402/redeem": "", "/x402/witness": "",
+		"/agents/reputation:lookup": "", "/reviews": "", "/x402/verify": "", "/x402/settle": "", "/x402/redeem": "", "/x402/witness": "", "/federation/clear": "",
 	} {
 		request := func() *http.Request { return w.signed(n, action, target, n.Register("alice")) }
 		cut := request()

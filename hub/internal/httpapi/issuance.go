@@ -21,6 +21,7 @@ func (p *Payments) issuanceRoutes(a *API, r chi.Router) {
 	r.Get("/x402/issuance/head", a.open(p.head))
 	r.Post("/x402/witness", a.open(p.witness))
 	r.Get("/x402/witnesses", a.open(p.witnesses))
+	r.Post("/federation/clear", a.open(p.clear))
 }
 
 const (
@@ -132,6 +133,24 @@ func (p *Payments) witness(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, wire.Witnessed{Status: "stored"})
+}
+
+// clear serves POST /federation/clear. The statement is signed, the request is not.
+func (p *Payments) clear(w http.ResponseWriter, r *http.Request) error {
+	body, release, err := p.api.readBody(w, r, maxOpenBody)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var in wire.Clear
+	if err := decode(body, &in); err != nil {
+		return err
+	}
+	owed, err := p.Ledger.TakeDischarge(r.Context(), in.PeerAID, in.Receipt)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, wire.Cleared{Peer: in.PeerAID, Owed: owed})
 }
 
 // witnesses serves GET /x402/witnesses.

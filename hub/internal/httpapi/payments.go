@@ -46,7 +46,15 @@ func (p *Payments) supported(w http.ResponseWriter, r *http.Request) error {
 		return errNoIdentity()
 	}
 	out := payment.Supported{Extensions: []string{payment.ExtReceipt}, Signers: map[string][]string{}, SignerKEL: map[string]string{}}
-	for _, hub := range append([]string{key.AID()}, p.Ledger.Peers.All()...) {
+	open, err := p.Ledger.Clears(r.Context())
+	if err != nil {
+		return err
+	}
+	hubs := []string{key.AID()}
+	for _, d := range open {
+		hubs = append(hubs, d.Hub)
+	}
+	for _, hub := range hubs {
 		network := payment.Network(hub)
 		out.Kinds = append(out.Kinds, payment.Kind{X402Version: payment.X402Version, Scheme: payment.Scheme, Network: network})
 		out.Signers[network] = []string{hub}

@@ -85,8 +85,22 @@ func (l *Ledger) open(t tender, s Standing, h *identity.History) error {
 // nothing is known of the outcome: the answer to that is Pending.
 func (l *Ledger) Settle(ctx context.Context, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
 	t := newTender(*req.PaymentPayload, *req.PaymentRequirements)
+	if l.foreign(t) {
+		return l.enter(ctx, t, req)
+	}
 	s, fresh, err := l.settle(ctx, t, "")
 	return l.settled(t, s, fresh, err)
+}
+
+// foreign reports whether a payment is for the ledger of another hub. What step 2
+// or the scheme refuses is answered as any other.
+func (l *Ledger) foreign(t tender) bool {
+	hub := l.Key.Current()
+	if hub == nil || t.wanted.PayTo == hub.AID() || t.accepted.Scheme != payment.Scheme {
+		return false
+	}
+	of, ok := payment.HubOf(t.accepted.Network)
+	return ok && of != hub.AID() && len(l.Peers.All()) > 0
 }
 
 // settled makes the answer of an outcome.
@@ -132,6 +146,12 @@ func (l *Ledger) settle(ctx context.Context, t tender, capID string) (s Settleme
 	if s, err = l.sign(hub, t, capID); err != nil {
 		return s, false, err
 	}
+	if s.DueTo, err = l.home(ctx, t, st); err != nil {
+		return s, false, err
+	}
+	if s.DueTo != "" {
+		return l.Store.SettleAbroad(ctx, s, l.seal)
+	}
 	return l.Store.Settle(ctx, s)
 }
 
@@ -154,6 +174,9 @@ func (t tender) accept(s Settlement, fresh bool) payment.SettlementResponse {
 	out := payment.SettlementResponse{Success: true, Payer: s.Payer, Transaction: s.AuthID, Network: t.auth.Network,
 		Amount: payment.FormatAmount(s.Amount), Extensions: payment.Extensions{}}
 	extend(out.Extensions, payment.ExtReceipt, codec.EncodeB64(s.Receipt))
+	if s.DueTo == "" {
+		extend(out.Extensions, extPayee, payeeHere)
+	}
 	if !fresh {
 		extend(out.Extensions, payment.ExtReplayed, true)
 	}
@@ -179,4 +202,13 @@ func extend(e payment.Extensions, name string, value any) {
 		panic(err) // a text or true
 	}
 	e[name] = raw
+}
+
+// receiptOf is the receipt of an answer, as it was signed.
+func receiptOf(s payment.SettlementResponse) ([]byte, error) {
+	var text string
+	if err := json.Unmarshal(s.Extensions[payment.ExtReceipt], &text); err != nil {
+		return nil, err
+	}
+	return codec.DecodeB64(text)
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 // Key is the hub's identity, which signs receipts, vouchers and the chain.
@@ -17,19 +19,31 @@ type Key interface {
 	Current() *identity.Controller
 }
 
-// Peers are the hubs that this one clears with and is witnessed by. A hub without
-// federation has none.
+// Peers are the hubs that this one may clear with and that witness its chain. Every
+// failure of a call means that its outcome is not known.
 type Peers interface {
 	// All are their AIDs, in the order of the table.
 	All() []string
-	// History is the key history that is pinned for one; false for anybody else.
+	// History is the key history that is pinned for one; false for anybody else, and
+	// before it was proven.
 	History(aid string) (*identity.History, bool)
 	// Endpoint is where one is reached.
 	Endpoint(aid string) string
+
+	// Settle brings a payment to the facilitator of one, as it is.
+	Settle(ctx context.Context, hub string, req payment.FacilitatorRequest) (payment.SettlementResponse, error)
+	// HomeOf asks which of these an agent is registered at, empty for none.
+	HomeOf(ctx context.Context, hubs []string, aid string) (string, error)
+	// Clear brings a statement of this hub, self, to one.
+	Clear(ctx context.Context, hub, self string, receipt []byte) error
+	// Head asks for the end of the chain of one.
+	Head(ctx context.Context, hub string) (wire.ChainHead, error)
+	// Witness brings an attestation to the hub whose chain it is about.
+	Witness(ctx context.Context, hub string, attestation []byte) error
 }
 
 // Alone is a hub without peers.
-type Alone struct{}
+type Alone struct{ Peers }
 
 // All implements Peers.
 func (Alone) All() []string { return nil }

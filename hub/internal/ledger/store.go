@@ -14,8 +14,10 @@ import (
 // ReadOnly.
 type Store interface {
 	Books
-	Public
+	Clearing
 	Owners
+	Public
+	Witnessing
 
 	// Standing reads, as of one moment, what a payment is judged by.
 	Standing(ctx context.Context, q Question) (Standing, error)
@@ -97,6 +99,7 @@ type Standing struct {
 	Bound    string      // the transaction that used up the binding
 	ReadOnly bool
 	PayTo    bool // the payee has an account
+	Known    bool // it is or was registered here
 }
 
 // Settlement is an authorization that moved.
@@ -109,6 +112,7 @@ type Settlement struct {
 
 	Capability string // what was bought for it at the gateway
 	Voucher    []byte
+	DueTo      string // the hub whose agent was paid, where that is another one
 }
 
 // Redemption is credits that left circulation.

@@ -10,15 +10,13 @@ import (
 // Totals are the ledger's counters, and beside them the sum of all balances.
 type Totals struct {
 	Circulation
-	Balances  uint64
-	Redeemed  uint64
-	HeadSeq   uint64
-	HeadID    string
-	OwedTo    uint64 // by peers, to this hub
-	Owes      uint64 // to peers
-	Cleared   int64  // what peers paid off, less what was paid off to them
-	ReadOnly  time.Time
-	GrantsDue int64
+	Balances uint64
+	Redeemed uint64
+	HeadSeq  uint64
+	HeadID   string
+	OwedTo   uint64 // by peers, to this hub
+	Owes     uint64 // to peers
+	ReadOnly time.Time
 }
 
 // Supply is what is in circulation (wire 2, K.8).

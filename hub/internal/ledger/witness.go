@@ -2,11 +2,108 @@ package ledger
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/evidence"
+	"github.com/anet-hub/anet/shared/wire"
 )
+
+// Witnessing keeps what this hub saw of others' chains.
+type Witnessing interface {
+	// LookAgain gives the hubs whose chains are to be looked at now, and moves that
+	// on to next, so that of many processes one looks.
+	LookAgain(ctx context.Context, hubs []string, now, next time.Time) ([]string, error)
+	// LastSeen is what was seen of a chain last, zero for nothing.
+	LastSeen(ctx context.Context, hub string) (seq uint64, id string, err error)
+	// Saw keeps what was seen and signed.
+	Saw(ctx context.Context, hub string, a Attested) error
+}
+
+const (
+	lookEvery = time.Hour
+	lookAfter = time.Minute // how often a process asks what is due
+)
+
+// RunWitness looks at the chains of peers every hour (wire 2, J.5), until ctx ends.
+func (l *Ledger) RunWitness(ctx context.Context) error {
+	next := time.NewTicker(lookAfter)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-next.C:
+		}
+		if err := l.WitnessPeers(ctx); err != nil && ctx.Err() == nil {
+			l.Log.Warn("the chains of peers were not witnessed, trying again", "error", err)
+		}
+	}
+}
+
+// WitnessPeers looks at those that are due.
+func (l *Ledger) WitnessPeers(ctx context.Context) error {
+	hubs := l.Peers.All()
+	if len(hubs) == 0 {
+		return nil
+	}
+	due, err := l.Store.LookAgain(ctx, hubs, l.now(), l.now().Add(lookEvery))
+	for _, hub := range due {
+		if err := l.look(ctx, hub); err != nil && ctx.Err() == nil {
+			l.metrics.witness("failed")
+			l.Log.Warn("the chain of a peer was not witnessed", "hub", hub, "error", err)
+		}
+	}
+	return err
+}
+
+// look signs and keeps what it sees before it offers it: an attestation is for
+// whoever asks this hub, too.
+func (l *Ledger) look(ctx context.Context, hub string) error {
+	key, err := l.hub()
+	if err != nil {
+		return err
+	}
+	head, err := l.Peers.Head(ctx, hub)
+	if err != nil {
+		return err
+	}
+	if head.Seq == 0 {
+		return nil
+	}
+	if err := l.goesOn(ctx, hub, head); err != nil {
+		return err
+	}
+	at := l.now()
+	signed, _, err := evidence.Attest(key, evidence.Attestation{Chain: hub, Seq: head.Seq, HeadID: head.HeadID, ObservedAt: millis(at)})
+	if err != nil {
+		return err
+	}
+	if err := l.Store.Saw(ctx, hub, Attested{Witness: key.AID(), Seq: head.Seq, HeadID: head.HeadID, ObservedAt: at, Signed: signed}); err != nil {
+		return err
+	}
+	l.metrics.witness("attested")
+	return l.Peers.Witness(ctx, hub, signed)
+}
+
+// goesOn refuses to attest a chain that is another one, or went back: to tell that
+// is what a witness is for.
+func (l *Ledger) goesOn(ctx context.Context, hub string, head wire.ChainHead) error {
+	seq, id, err := l.Store.LastSeen(ctx, hub)
+	switch {
+	case err != nil:
+		return err
+	case head.ChainDID != hub || head.Seq > math.MaxInt64 || len(head.HeadID) > maxStatement:
+		return errors.New("it showed a head of another chain")
+	case head.Seq < seq || head.Seq == seq && head.HeadID != id:
+		l.metrics.witness("went_back")
+		return fmt.Errorf("its chain went back: record %d was %s, and now it ends at %d with %s", seq, id, head.Seq, head.HeadID)
+	}
+	return nil
+}
 
 // Witness keeps what a peer saw at the end of this hub's chain (wire 2, K.8). A
 // word about another chain, or another end than ours, is none of ours.

@@ -35,11 +35,11 @@ func (s *Ledger) Remember(ctx context.Context, p replay.Proof) error {
 // settlementColumns are what toSettlement reads. They are never NULL, for a row
 // that a join did not find.
 const settlementColumns = `coalesce(s.auth_id, ''), coalesce(s.payer, ''), coalesce(s.pay_to, ''), coalesce(s.amount, 0),
-	coalesce(s.interaction, ''), s.signed, s.receipt, coalesce(s.settled_at, 'epoch'), coalesce(s.capability, ''), s.voucher`
+	coalesce(s.interaction, ''), s.signed, s.receipt, coalesce(s.settled_at, 'epoch'), coalesce(s.capability, ''), s.voucher, coalesce(s.due_to, '')`
 
 func toSettlement(r pgx.Row, more ...any) (s ledger.Settlement, err error) {
 	err = r.Scan(append([]any{&s.AuthID, &s.Payer, &s.PayTo, &s.Amount, &s.Interaction, &s.Signed, &s.Receipt, &s.At,
-		&s.Capability, &s.Voucher}, more...)...)
+		&s.Capability, &s.Voucher, &s.DueTo}, more...)...)
 	s.At = s.At.UTC()
 	return s, err
 }
@@ -51,6 +51,7 @@ var standingOfPaymentSQL = compile(`
 	       coalesce((SELECT balance FROM account WHERE aid = @payer), 0),
 	       coalesce((SELECT auth_id FROM settlement b WHERE b.payer = @payer AND b.interaction = @interaction), ''),
 	       EXISTS (SELECT FROM account WHERE aid = @pay_to),
+	       EXISTS (SELECT FROM member WHERE aid = @pay_to),
 	       read_only_since IS NOT NULL
 	FROM ledger LEFT JOIN settlement s ON s.auth_id = @auth_id`)
 
@@ -59,7 +60,7 @@ var standingOfPaymentSQL = compile(`
 func (s *Ledger) Standing(ctx context.Context, q ledger.Question) (st ledger.Standing, err error) {
 	row := s.pool.QueryRow(ctx, standingOfPaymentSQL.sql, standingOfPaymentSQL.bind(pgx.NamedArgs{"auth_id": q.AuthID,
 		"payer": q.Payer, "pay_to": q.PayTo, "interaction": orNoText(q.Interaction), "asked_at": q.At})...)
-	settled, err := toSettlement(row, &st.KEL, &st.Blocked, &st.Balance, &st.Bound, &st.PayTo, &st.ReadOnly)
+	settled, err := toSettlement(row, &st.KEL, &st.Blocked, &st.Balance, &st.Bound, &st.PayTo, &st.Known, &st.ReadOnly)
 	if settled.AuthID != "" {
 		st.Settled = &settled
 	}
@@ -88,8 +89,8 @@ var settleSQL = compile(`
 		SELECT aid, delta, reason, i
 		FROM unnest(@aids::text[], @deltas::bigint[], @reasons::text[]) WITH ORDINALITY AS l (aid, delta, reason, i)),
 	booked AS (
-		INSERT INTO settlement (auth_id, payer, pay_to, amount, interaction, signed, receipt, settled_at, capability, voucher)
-		SELECT @auth_id, @payer, @pay_to, @amount, @interaction, @signed, @receipt, @at, @capability, @voucher
+		INSERT INTO settlement (auth_id, payer, pay_to, amount, interaction, signed, receipt, settled_at, capability, voucher, due_to)
+		SELECT @auth_id, @payer, @pay_to, @amount, @interaction, @signed, @receipt, @at, @capability, @voucher, @due_to
 		WHERE (SELECT balance FROM account WHERE aid = @payer) >= @amount
 		  AND NOT EXISTS (SELECT FROM line WHERE NOT EXISTS (SELECT FROM account a WHERE a.aid = line.aid))
 		  AND (SELECT read_only_since IS NULL FROM ledger)
@@ -110,7 +111,7 @@ const postedSQL = `
 func settleArgs(st ledger.Settlement) pgx.NamedArgs {
 	return pgx.NamedArgs{"auth_id": st.AuthID, "payer": st.Payer, "pay_to": st.PayTo, "amount": int64(st.Amount),
 		"interaction": orNoText(st.Interaction), "signed": st.Signed, "receipt": st.Receipt, "at": st.At,
-		"capability": orNoText(st.Capability), "voucher": st.Voucher}
+		"capability": orNoText(st.Capability), "voucher": st.Voucher, "due_to": orNoText(st.DueTo)}
 }
 
 // Settle implements ledger.Store.

@@ -37,6 +37,22 @@ func (b books) Totals(ctx context.Context) (ledger.Totals, error) {
 	return toTotals(b.tx.QueryRow(ctx, totalsSQL))
 }
 
+// What lines there have to be: of each payment, and of each link of the chain.
+const (
+	linesOfPayments = `(
+		SELECT auth_id, payer AS aid, -amount AS delta, CASE WHEN due_to IS NOT NULL THEN '` + ledger.ReasonToPeer + `'
+			WHEN auth_id IN (SELECT auth_id FROM redemption) THEN '` + ledger.ReasonRedeemed + `' ELSE '` + ledger.ReasonPaid + `' END AS reason, settled_at AS at
+		FROM settlement
+		UNION ALL SELECT auth_id, pay_to, amount, '` + ledger.ReasonReceived + `', settled_at FROM settlement
+			WHERE due_to IS NULL AND auth_id NOT IN (SELECT auth_id FROM redemption)
+		UNION ALL SELECT auth_id, pay_to, amount, '` + ledger.ReasonFromPeer + `', at FROM peer_payment)`
+	linesOfIssues = `(
+		SELECT '` + ledger.Issued + `' AS kind, aid, delta AS amount, reason, at FROM account_entry
+			WHERE auth_id IS NULL OR reason = '` + ledger.ReasonFromPeer + `'
+		UNION ALL SELECT '` + ledger.Retired + `', aid, -delta, reason, at FROM account_entry
+			WHERE reason IN ('` + ledger.ReasonRedeemed + `', '` + ledger.ReasonToPeer + `'))`
+)
+
 // sumsWrong finds what is not what its lines come to. Together with the
 // signatures it leaves no credit unaccounted for: each line belongs to a link of
 // the chain or to a settlement, and each of these has its lines.
@@ -45,28 +61,29 @@ var sumsWrong = []struct{ says, query string }{
 		SELECT aid FROM account LEFT JOIN (SELECT aid, sum(delta) AS sum, count(*) AS n, max(n) AS last FROM account_entry GROUP BY aid) e USING (aid)
 		WHERE balance <> coalesce(sum, 0) OR entries <> coalesce(e.n, 0) OR entries <> coalesce(last, 0)`},
 	{"lines of no account", `SELECT DISTINCT aid FROM account_entry e WHERE NOT EXISTS (SELECT FROM account a WHERE a.aid = e.aid)`},
-	{"settlements whose lines are not theirs", `
-		(SELECT auth_id FROM (SELECT auth_id, payer, -amount, '` + ledger.ReasonPaid + `' FROM settlement WHERE auth_id NOT IN (SELECT auth_id FROM redemption)
-			UNION ALL SELECT auth_id, pay_to, amount, '` + ledger.ReasonReceived + `' FROM settlement WHERE auth_id NOT IN (SELECT auth_id FROM redemption)
-			UNION ALL SELECT auth_id, payer, -amount, '` + ledger.ReasonRedeemed + `' FROM settlement WHERE auth_id IN (SELECT auth_id FROM redemption)
-			EXCEPT ALL SELECT auth_id, aid, delta, reason FROM account_entry WHERE auth_id IS NOT NULL) missing)
-		UNION
-		(SELECT auth_id FROM (SELECT auth_id, aid, delta FROM account_entry WHERE auth_id IS NOT NULL
-			EXCEPT ALL (SELECT auth_id, payer, -amount FROM settlement
-				UNION ALL SELECT auth_id, pay_to, amount FROM settlement WHERE auth_id NOT IN (SELECT auth_id FROM redemption))) extra)`},
+	{"payments whose lines are not theirs", `
+		SELECT auth_id FROM (
+			(` + linesOfPayments + ` EXCEPT ALL SELECT auth_id, aid, delta, reason, at FROM account_entry WHERE auth_id IS NOT NULL)
+			UNION ALL
+			(SELECT auth_id, aid, delta, reason, at FROM account_entry WHERE auth_id IS NOT NULL EXCEPT ALL (` + linesOfPayments + `))) d`},
 	{"redemptions that are not what was settled", `
 		SELECT auth_id FROM redemption r LEFT JOIN settlement s USING (auth_id)
 		WHERE (s.payer, s.amount, s.settled_at) IS DISTINCT FROM (r.aid, r.amount, r.at)`},
-	{"agents whose grants are not those of the chain", `
+	{"agents whose credits are not those of the chain", `
 		SELECT aid FROM (
-			(SELECT aid, delta AS amount, reason, at FROM account_entry WHERE auth_id IS NULL EXCEPT ALL SELECT aid, amount, reason, at FROM issuance WHERE kind = '` + ledger.Issued + `')
+			(` + linesOfIssues + ` EXCEPT ALL SELECT kind, aid, amount, reason, at FROM issuance)
 			UNION ALL
-			(SELECT aid, amount, reason, at FROM issuance WHERE kind = '` + ledger.Issued + `' EXCEPT ALL SELECT aid, delta, reason, at FROM account_entry WHERE auth_id IS NULL)) d`},
-	{"agents whose redemptions are not those of the chain", `
-		SELECT aid FROM (
-			(SELECT aid, amount, at FROM redemption EXCEPT ALL SELECT aid, amount, at FROM issuance WHERE kind = '` + ledger.Retired + `')
-			UNION ALL
-			(SELECT aid, amount, at FROM issuance WHERE kind = '` + ledger.Retired + `' EXCEPT ALL SELECT aid, amount, at FROM redemption)) d`},
+			(SELECT kind, aid, amount, reason, at FROM issuance EXCEPT ALL (` + linesOfIssues + `))) d`},
+	{"hubs that owe another sum than their payments and statements come to", `
+		SELECT aid FROM clearing FULL JOIN (
+			SELECT hub AS aid, sum(amount) AS sum FROM (SELECT hub, amount FROM peer_payment
+				UNION ALL SELECT hub, -amount FROM discharge WHERE NOT ours) o GROUP BY hub) s USING (aid)
+		WHERE coalesce(owed, 0) <> coalesce(sum, 0)`},
+	{"hubs that are owed another sum than their payments and statements come to", `
+		SELECT aid FROM clearing FULL JOIN (
+			SELECT aid, sum(amount) AS sum FROM (SELECT due_to AS aid, amount FROM settlement WHERE due_to IS NOT NULL
+				UNION ALL SELECT hub, -amount FROM discharge WHERE ours AND done_at IS NOT NULL) o GROUP BY aid) s USING (aid)
+		WHERE coalesce(due, 0) <> coalesce(sum, 0)`},
 	{"agents that were granted twice for registering", `
 		SELECT aid FROM account_entry WHERE reason = '` + ledger.ReasonRegistration + `' GROUP BY aid HAVING count(*) > 1`},
 	{"agents whose registration grant is not noted", `

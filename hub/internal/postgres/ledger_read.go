@@ -62,12 +62,13 @@ func (s *Ledger) Seller(ctx context.Context, aid string, now time.Time) (v ledge
 const totalsSQL = `
 	SELECT issued, retired, head_seq, head_id, read_only_since,
 	       (SELECT coalesce(sum(balance), 0)::bigint FROM account),
-	       (SELECT coalesce(sum(amount), 0)::bigint FROM redemption)
+	       (SELECT coalesce(sum(amount), 0)::bigint FROM redemption),
+	       (SELECT coalesce(sum(owed), 0)::bigint FROM clearing), (SELECT coalesce(sum(due), 0)::bigint FROM clearing)
 	FROM ledger`
 
 func toTotals(r pgx.Row) (t ledger.Totals, err error) {
 	var since *time.Time
-	err = r.Scan(&t.Issued, &t.Retired, &t.HeadSeq, &t.HeadID, &since, &t.Balances, &t.Redeemed)
+	err = r.Scan(&t.Issued, &t.Retired, &t.HeadSeq, &t.HeadID, &since, &t.Balances, &t.Redeemed, &t.OwedTo, &t.Owes)
 	t.ReadOnly = orZero(since)
 	return t, found(err, nil, "read the supply")
 }

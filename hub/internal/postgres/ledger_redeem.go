@@ -29,51 +29,58 @@ var errUnbooked = errors.New("not booked")
 
 // Redeem implements ledger.Store.
 func (s *Ledger) Redeem(ctx context.Context, st ledger.Settlement, r ledger.Redemption, seal ledger.Seal) (kept ledger.Redemption, fresh bool, err error) {
-	for {
-		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return redeem(ctx, tx, st, r, seal) })
-		switch {
-		case err == nil:
-			return r, true, nil
-		case !errors.Is(err, errUnbooked):
-			return kept, false, found(err, nil, "redeem credits")
-		}
-		before, err := s.unredeemed(ctx, st)
-		if err != nil {
-			return kept, false, err
-		}
-		if before != nil {
-			kept, err = s.redemption(ctx, before.AuthID)
-			return kept, false, err
-		}
-	}
-}
-
-// unredeemed is unsettled for a payment that credits nobody: the hub itself has no
-// account.
-func (s *Ledger) unredeemed(ctx context.Context, st ledger.Settlement) (*ledger.Settlement, error) {
-	st.PayTo = st.Payer
-	return s.unsettled(ctx, st)
-}
-
-func redeem(ctx context.Context, tx pgx.Tx, st ledger.Settlement, r ledger.Redemption, seal ledger.Seal) error {
-	c, err := lockChain(ctx, tx)
-	if err != nil {
+	before, err := s.retire(ctx, st, ledger.ReasonRedeemed, seal, func(tx pgx.Tx) error {
+		args := settleArgs(st)
+		args["reference"] = r.Reference
+		_, err := tx.Exec(ctx, insertRedemptionSQL, args)
 		return err
+	})
+	switch {
+	case err != nil:
+		return kept, false, err
+	case before == nil:
+		return r, true, nil
 	}
+	kept, err = s.redemption(ctx, before.AuthID)
+	return kept, false, err
+}
+
+// retire settles a payment that credits nobody here, with a link of the chain and
+// what else belongs to it; before is what is on record already.
+func (s *Ledger) retire(ctx context.Context, st ledger.Settlement, reason string, seal ledger.Seal, also func(pgx.Tx) error) (before *ledger.Settlement, err error) {
+	for {
+		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			c, err := lockChain(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if err := c.retire(ctx, st, reason, seal); err != nil {
+				return err
+			}
+			return also(tx)
+		})
+		if !errors.Is(err, errUnbooked) {
+			return nil, found(err, nil, "take credits out of circulation")
+		}
+		asked := st
+		asked.PayTo = st.Payer // nobody else's account has to be there
+		if before, err := s.unsettled(ctx, asked); before != nil || err != nil {
+			return before, err
+		}
+	}
+}
+
+func (c *chain) retire(ctx context.Context, st ledger.Settlement, reason string, seal ledger.Seal) error {
 	args := settleArgs(st)
-	args["aids"], args["deltas"] = []string{st.Payer}, []int64{-int64(st.Amount)}
-	args["reasons"], args["reference"] = []string{ledger.ReasonRedeemed}, r.Reference
-	booked, err := settle(ctx, tx, args)
+	args["aids"], args["deltas"], args["reasons"] = []string{st.Payer}, []int64{-int64(st.Amount)}, []string{reason}
+	booked, err := settle(ctx, c.tx, args)
 	if err == nil && !booked {
 		err = errUnbooked
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, insertRedemptionSQL, args); err != nil {
-		return err
-	}
-	return c.append(ctx, []ledger.Issue{{Kind: ledger.Retired, AID: st.Payer, Amount: st.Amount, Reason: ledger.ReasonRedeemed, At: st.At}}, seal)
+	return c.append(ctx, []ledger.Issue{{Kind: ledger.Retired, AID: st.Payer, Amount: st.Amount, Reason: reason, At: st.At}}, seal)
 }
 
 func (s *Ledger) redemption(ctx context.Context, authID string) (r ledger.Redemption, err error) {

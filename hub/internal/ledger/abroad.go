@@ -1,0 +1,149 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/anet-hub/anet/shared/payment"
+)
+
+// extPayee tells where the payee of a settlement has its account: "here" where the
+// ledger credited it, so that nobody else does. It is ours.
+const (
+	extPayee  = "anet.payee"
+	payeeHere = "here"
+)
+
+// enter takes a payment on a peer's ledger (wire 2, K.5): the peer settles it, and
+// what its receipt says is credited here, once.
+func (l *Ledger) enter(ctx context.Context, t tender, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
+	hub, err := l.hub()
+	if err != nil {
+		return t.refused(Pending()), err
+	}
+	d, err := l.entering(ctx, hub.AID(), t)
+	if err != nil {
+		return l.settled(t, Settlement{}, false, err)
+	}
+	before, err := l.Store.PaymentOf(ctx, t.auth.ID())
+	if err != nil {
+		return l.settled(t, Settlement{}, false, err)
+	}
+	if before != nil {
+		l.metrics.settlement("replayed")
+		return payment.ParseSettlement(before.Answer)
+	}
+	if d.Owed > d.Most || t.auth.Amount > d.Most-d.Owed {
+		return l.settled(t, Settlement{}, false, refuse(payment.SettlementFailed, "the payer's hub owes this one as much as it may"))
+	}
+	return l.carry(ctx, d.Hub, t, req)
+}
+
+// entering are the checks before anything is asked of the peer.
+func (l *Ledger) entering(ctx context.Context, hub string, t tender) (d Debt, err error) {
+	ledger, _ := payment.HubOf(t.accepted.Network)
+	d, ok, err := l.debt(ctx, ledger)
+	switch {
+	case err != nil:
+		return d, err
+	case !ok:
+		return d, refuse(payment.NetworkMismatch, "this hub takes no payments of that network")
+	case t.unread != nil:
+		return d, t.unread
+	}
+	if err := payment.CheckAmount(t.auth.Amount); err != nil {
+		return d, asRefusal(err)
+	}
+	if no := t.agrees(); no != nil {
+		return d, no
+	}
+	if t.auth.PayTo == hub {
+		return d, refuse(payment.PayeeMismatch, "money to the hub is redeemed, not settled")
+	}
+	s, err := l.Store.Standing(ctx, t.question(l.Now()))
+	switch {
+	case err != nil:
+		return d, err
+	case !s.Known:
+		return d, refuse(payment.PayeeMismatch, "the payee is no agent of this hub")
+	case s.ReadOnly:
+		return d, ReadOnly()
+	}
+	return d, nil
+}
+
+// carry has the peer settle, and credits. Whatever goes wrong once the peer was
+// asked leaves the outcome open: the same payment finds it out.
+func (l *Ledger) carry(ctx context.Context, peer string, t tender, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
+	answer, err := l.Peers.Settle(ctx, peer, req)
+	switch {
+	case err != nil:
+		return l.settled(t, Settlement{}, false, err)
+	case !answer.Success:
+		l.metrics.settlement("refused_by_peer")
+		return answer, nil
+	}
+	p, err := l.received(peer, t, answer)
+	if err != nil {
+		return l.settled(t, Settlement{}, false, fmt.Errorf("the answer of the hub %s: %w", peer, err))
+	}
+	var where string
+	_ = json.Unmarshal(answer.Extensions[extPayee], &where) // absent where the peer is not ours
+	if where != payeeHere {
+		if err := l.TakePeerPayment(ctx, p); err != nil {
+			return l.settled(t, Settlement{}, false, err)
+		}
+	}
+	l.metrics.settlement("settled")
+	return answer, nil
+}
+
+// TakePeerPayment credits a payment on a peer's ledger whose receipt was verified.
+func (l *Ledger) TakePeerPayment(ctx context.Context, p PeerPayment) error {
+	return l.Store.Credit(ctx, p, l.seal)
+}
+
+// received holds a receipt to the authorization, and to the key of the hub that the
+// network names.
+func (l *Ledger) received(peer string, t tender, answer payment.SettlementResponse) (p PeerPayment, err error) {
+	r, ok, err := answer.Receipt()
+	if err != nil || !ok {
+		return p, refuseOpen("it has no receipt that can be read")
+	}
+	h, ok := l.Peers.History(peer)
+	if !ok {
+		return p, refuseOpen("the hub is no peer any more")
+	}
+	if err := r.Verify(h); err != nil || !r.Settles(t.auth) {
+		return p, refuseOpen("its receipt is not for this payment")
+	}
+	p = PeerPayment{AuthID: t.auth.ID(), Hub: peer, Payer: t.auth.Payer, PayTo: t.auth.PayTo, Amount: t.auth.Amount, Signed: t.wire, At: l.now()}
+	if p.Answer, err = json.Marshal(answer); err != nil {
+		return p, err
+	}
+	p.Receipt, err = receiptOf(answer)
+	return p, err
+}
+
+func refuseOpen(why string) error { return fmt.Errorf("%s", why) }
+
+// home finds the peer that a payee without an account here is an agent of; empty
+// where nobody is cleared with, and then an account is opened here.
+func (l *Ledger) home(ctx context.Context, t tender, s Standing) (hub string, err error) {
+	if s.Known || s.PayTo {
+		return "", nil
+	}
+	open, err := l.Clears(ctx)
+	if err != nil || len(open) == 0 {
+		return "", err
+	}
+	hubs := make([]string, len(open))
+	for i, d := range open {
+		hubs[i] = d.Hub
+	}
+	if hub, err = l.Peers.HomeOf(ctx, hubs, t.auth.PayTo); err == nil && hub == "" {
+		err = refuse(payment.PayeeMismatch, "the payee is registered neither here nor at a hub that this one clears with")
+	}
+	return hub, err
+}
