@@ -1,6 +1,28 @@
 -- The schema that all migrations together make, to read and to review.
 -- Written by "make golden"; never applied.
 
+CREATE TABLE account (
+    aid text COLLATE "C" NOT NULL,
+    balance bigint DEFAULT 0 NOT NULL,
+    entries bigint DEFAULT 0 NOT NULL,
+    granted_at timestamp with time zone,
+    CONSTRAINT account_balance_ck CHECK ((balance >= 0)),
+    CONSTRAINT account_entries_ck CHECK ((entries >= 0)),
+    CONSTRAINT account_pk PRIMARY KEY (aid)
+) WITH (fillfactor=70);
+
+CREATE TABLE account_entry (
+    aid text COLLATE "C" NOT NULL,
+    n bigint NOT NULL,
+    delta bigint NOT NULL,
+    reason text NOT NULL,
+    auth_id text COLLATE "C",
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT account_entry_delta_ck CHECK ((delta <> 0)),
+    CONSTRAINT account_entry_n_ck CHECK ((n >= 1)),
+    CONSTRAINT account_entry_pk PRIMARY KEY (aid, n)
+);
+
 CREATE TABLE acme_cache (
     name text COLLATE "C" NOT NULL,
     data bytea NOT NULL,
@@ -93,6 +115,15 @@ CREATE TABLE agent_seen (
     CONSTRAINT agent_seen_pk PRIMARY KEY (aid)
 ) WITH (fillfactor=70);
 
+CREATE TABLE attestation (
+    witness text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    head_id text COLLATE "C" NOT NULL,
+    observed_at timestamp with time zone NOT NULL,
+    signed bytea NOT NULL,
+    CONSTRAINT attestation_pk PRIMARY KEY (witness, seq)
+);
+
 CREATE TABLE audit (
     id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
     at timestamp with time zone NOT NULL,
@@ -126,6 +157,16 @@ CREATE TABLE block (
     CONSTRAINT block_target_ck CHECK ((num_nonnulls(aid, host) = 1))
 );
 
+CREATE TABLE clearing (
+    aid text COLLATE "C" NOT NULL,
+    is_open boolean NOT NULL,
+    most bigint NOT NULL,
+    owed bigint DEFAULT 0 NOT NULL,
+    due bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT clearing_pk PRIMARY KEY (aid),
+    CONSTRAINT clearing_sums_ck CHECK (((most >= 0) AND (owed >= 0) AND (due >= 0)))
+);
+
 CREATE TABLE directory_count (
     name text NOT NULL,
     shard smallint NOT NULL,
@@ -139,6 +180,18 @@ CREATE TABLE directory_tour (
     after text COLLATE "C" NOT NULL,
     CONSTRAINT directory_tour_one_ck CHECK (one),
     CONSTRAINT directory_tour_pk PRIMARY KEY (one)
+);
+
+CREATE TABLE discharge (
+    auth_id text COLLATE "C" NOT NULL,
+    hub text COLLATE "C" NOT NULL,
+    ours boolean NOT NULL,
+    amount bigint NOT NULL,
+    receipt bytea NOT NULL,
+    at timestamp with time zone NOT NULL,
+    done_at timestamp with time zone,
+    CONSTRAINT discharge_amount_ck CHECK ((amount >= 1)),
+    CONSTRAINT discharge_pk PRIMARY KEY (auth_id)
 );
 
 CREATE TABLE feed (
@@ -170,6 +223,20 @@ CREATE TABLE forwarded (
     payload_cid text COLLATE "C" NOT NULL,
     claimed_at timestamp with time zone NOT NULL,
     CONSTRAINT forwarded_pk PRIMARY KEY (payload_cid)
+);
+
+CREATE TABLE gateway_offer (
+    aid text COLLATE "C" NOT NULL,
+    capability text COLLATE "C" NOT NULL,
+    price bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT gateway_offer_pk PRIMARY KEY (aid, capability)
+);
+
+CREATE TABLE grant_due (
+    aid text COLLATE "C" NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT grant_due_pk PRIMARY KEY (aid)
 );
 
 CREATE TABLE hub_absence (
@@ -217,6 +284,20 @@ CREATE TABLE invite_use (
     aid text COLLATE "C" NOT NULL,
     at timestamp with time zone NOT NULL,
     CONSTRAINT invite_use_pk PRIMARY KEY (invite_id, aid)
+);
+
+CREATE TABLE issuance (
+    seq bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    kind text NOT NULL,
+    aid text COLLATE "C" NOT NULL,
+    amount bigint NOT NULL,
+    reason text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    record bytea NOT NULL,
+    CONSTRAINT issuance_amount_ck CHECK ((amount >= 1)),
+    CONSTRAINT issuance_id_uq UNIQUE (id),
+    CONSTRAINT issuance_pk PRIMARY KEY (seq)
 );
 
 CREATE TABLE known_elsewhere (
@@ -279,6 +360,18 @@ CREATE TABLE learned_review (
     CONSTRAINT learned_review_rating_ck CHECK (((rating >= 1) AND (rating <= 5)))
 );
 
+CREATE TABLE ledger (
+    one boolean DEFAULT true NOT NULL,
+    head_seq bigint NOT NULL,
+    head_id text COLLATE "C" NOT NULL,
+    issued bigint NOT NULL,
+    retired bigint NOT NULL,
+    read_only_since timestamp with time zone,
+    CONSTRAINT ledger_one_ck CHECK (one),
+    CONSTRAINT ledger_pk PRIMARY KEY (one),
+    CONSTRAINT ledger_supply_ck CHECK (((retired >= 0) AND (retired <= issued)))
+) WITH (fillfactor=30);
+
 CREATE TABLE mailbox (
     aid text COLLATE "C" NOT NULL,
     is_open boolean NOT NULL,
@@ -339,6 +432,20 @@ CREATE TABLE peer (
     CONSTRAINT peer_proved_ck CHECK (((kel IS NULL) = (proved_at IS NULL)))
 );
 
+CREATE TABLE peer_payment (
+    auth_id text COLLATE "C" NOT NULL,
+    hub text COLLATE "C" NOT NULL,
+    payer text COLLATE "C" NOT NULL,
+    pay_to text COLLATE "C" NOT NULL,
+    amount bigint NOT NULL,
+    signed bytea NOT NULL,
+    receipt bytea NOT NULL,
+    answer bytea NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT peer_payment_amount_ck CHECK ((amount >= 1)),
+    CONSTRAINT peer_payment_pk PRIMARY KEY (auth_id)
+);
+
 CREATE TABLE pull (
     peer_id integer NOT NULL,
     stream text COLLATE "C" NOT NULL,
@@ -369,6 +476,18 @@ CREATE TABLE pull_held (
     retry_at timestamp with time zone,
     told integer NOT NULL,
     CONSTRAINT pull_held_pk PRIMARY KEY (peer_id, stream, aid)
+);
+
+CREATE TABLE redemption (
+    auth_id text COLLATE "C" NOT NULL,
+    aid text COLLATE "C" NOT NULL,
+    n bigint NOT NULL,
+    amount bigint NOT NULL,
+    reference text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT redemption_aid_uq UNIQUE (aid, n),
+    CONSTRAINT redemption_amount_ck CHECK ((amount >= 1)),
+    CONSTRAINT redemption_pk PRIMARY KEY (auth_id)
 );
 
 CREATE TABLE replay (
@@ -459,6 +578,24 @@ CREATE TABLE schema_compat (
     CONSTRAINT schema_compat_pk PRIMARY KEY (version)
 );
 
+CREATE TABLE settlement (
+    auth_id text COLLATE "C" NOT NULL,
+    payer text COLLATE "C" NOT NULL,
+    pay_to text COLLATE "C" NOT NULL,
+    amount bigint NOT NULL,
+    interaction text COLLATE "C",
+    signed bytea NOT NULL,
+    receipt bytea NOT NULL,
+    settled_at timestamp with time zone NOT NULL,
+    capability text COLLATE "C",
+    voucher bytea,
+    due_to text COLLATE "C",
+    CONSTRAINT settlement_amount_ck CHECK ((amount >= 1)),
+    CONSTRAINT settlement_binding_uq UNIQUE (payer, interaction),
+    CONSTRAINT settlement_pk PRIMARY KEY (auth_id),
+    CONSTRAINT settlement_voucher_ck CHECK (((capability IS NULL) = (voucher IS NULL)))
+);
+
 CREATE TABLE teacher (
     peer_id integer NOT NULL,
     listed boolean DEFAULT true NOT NULL,
@@ -470,6 +607,16 @@ CREATE TABLE teacher (
     CONSTRAINT teacher_pk PRIMARY KEY (peer_id)
 ) WITH (fillfactor=50);
 
+CREATE TABLE witnessed (
+    hub text COLLATE "C" NOT NULL,
+    seq bigint DEFAULT 0 NOT NULL,
+    head_id text COLLATE "C" DEFAULT ''::text NOT NULL,
+    signed bytea,
+    observed_at timestamp with time zone,
+    next_at timestamp with time zone NOT NULL,
+    CONSTRAINT witnessed_pk PRIMARY KEY (hub)
+);
+
 ALTER TABLE message ALTER COLUMN envelope SET STORAGE EXTERNAL;
 
 CREATE INDEX agent_cap_order ON public.agent_cap USING btree (cap, rank_rating, rank_reviews, registered_at, aid);
@@ -478,9 +625,13 @@ CREATE INDEX agent_cap_skill ON public.agent_cap USING btree (cap, aid) WHERE sk
 
 CREATE INDEX agent_listed ON public.agent USING btree (rank_rating, rank_reviews, registered_at, aid) WHERE listed;
 
+CREATE INDEX attestation_latest ON public.attestation USING btree (seq DESC, witness);
+
 CREATE INDEX audit_at ON public.audit USING btree (at, id);
 
 CREATE INDEX block_hosts ON public.block USING gist (host inet_ops);
+
+CREATE UNIQUE INDEX discharge_under_way ON public.discharge USING btree (hub) WHERE (ours AND (done_at IS NULL));
 
 CREATE INDEX forwarded_claimed ON public.forwarded USING btree (claimed_at);
 
@@ -499,6 +650,8 @@ CREATE INDEX message_created ON public.message USING btree (created_at);
 CREATE INDEX review_subject ON public.review USING btree (subject, ((- seq)));
 
 ALTER TABLE agent ADD CONSTRAINT agent_member_fk FOREIGN KEY (aid) REFERENCES member(aid);
+
+ALTER TABLE gateway_offer ADD CONSTRAINT gateway_offer_card_fk FOREIGN KEY (aid) REFERENCES agent_adp_card(aid) ON DELETE CASCADE;
 
 ALTER TABLE invite_use ADD CONSTRAINT invite_use_invite_fk FOREIGN KEY (invite_id) REFERENCES invite(id) ON DELETE CASCADE;
 

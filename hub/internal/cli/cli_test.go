@@ -104,6 +104,7 @@ func TestOperatorCommandsAreAlike(t *testing.T) {
 		"anet-hub peer add": true, "anet-hub peer set": true, "anet-hub peer pause": true, "anet-hub peer resume": true,
 		"anet-hub peer remove": true,
 		"anet-hub backup":      true, "anet-hub restore": true, "anet-hub credit grant": true, "anet-hub credit audit": true,
+		"anet-hub credit allow": true, "anet-hub credit disallow": true, "anet-hub credit clear": true,
 	}
 	each((&Program{}).root(), func(c *cobra.Command) {
 		top := c
@@ -209,6 +210,11 @@ func TestWrongUse(t *testing.T) {
 		{2, "credit balance", "an AID is missing"},
 		{2, "credit ledger " + nobody + " --limit 0", "from 1 to 500"},
 		{2, "credit audit now", "takes no arguments"},
+		{1, "credit allow lab --limit 10", "no peer has this name"},
+		{2, "credit allow lab --limit -1", "invalid argument"},
+		{1, "credit clear lab 10 --yes", "no peer has this name"},
+		{2, "credit clear lab", "an amount is missing"},
+		{2, "credit clear lab 0", "between 1 and"},
 		{2, "why", "an AID is missing"},
 		{2, "why " + nobody + " --cap text.*", "without a wildcard"},
 		{2, "backup", "a file is missing"},
