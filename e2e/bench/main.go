@@ -46,6 +46,7 @@ var parts = []part{
 	{"call", call},
 	{"mail", mail},
 	{"register", register},
+	{"settle", settle},
 	{"streams", streams},
 	{"sync", syncing},
 	{"polls", polls},
