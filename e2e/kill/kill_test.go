@@ -1,13 +1,15 @@
 // Package kill kills hub, nodes and database at random moments, round after
 // round, while calls with a counted effect and plain messages are on their way.
 // After every round nothing that was accepted is lost, no effect happened
-// twice, and every task has ended with one receipt on both sides.
+// twice, every task has ended with one receipt on both sides, no payment moved
+// twice, and the hub's books hold.
 //
 //	go test ./e2e/kill -rounds 100 -seed 7
 package kill
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -46,12 +48,12 @@ func TestKillRounds(t *testing.T) {
 			t.Fatalf("round %d of -seed %d", n+1, *seed)
 		}
 	}
-	t.Logf("%d rounds in %s: %v; outcomes %v; %d messages accepted",
-		*rounds, time.Since(start).Round(time.Second), w.kills, w.outcomes, w.mail.total)
+	t.Logf("%d rounds in %s: %v; outcomes %v; %d messages accepted; %d payments",
+		*rounds, time.Since(start).Round(time.Second), w.kills, w.outcomes, w.mail.total, w.money.payments)
 }
 
 // world is one hub with its database, a node that asks and one that works, and
-// two agents that only exchange mail.
+// two agents that only exchange mail, and two that pay.
 type world struct {
 	dice     *rand.Rand
 	hub      *stage.HubProcess
@@ -59,6 +61,7 @@ type world struct {
 	provider *stage.Node
 	program  *stage.Program
 	mail     *mail
+	money    *money
 
 	kills    map[string]int
 	outcomes map[string]int
@@ -67,7 +70,7 @@ type world struct {
 func newWorld(t *testing.T, dice *rand.Rand) *world {
 	t.Helper()
 	w := &world{dice: dice, kills: map[string]int{}, outcomes: map[string]int{}}
-	w.hub = stage.StartHub(t, stage.HubConfig{Args: []string{"--relay-send-burst", "100000", "--relay-mailbox-messages", "1000000"}})
+	w.hub = stage.StartHub(t, stage.HubConfig{Args: []string{"--relay-send-burst", "100000", "--relay-mailbox-messages", "1000000", "--registration-grant", fmt.Sprint(grant)}})
 	w.program = stage.StartProgram(t, func(rw http.ResponseWriter, _ *http.Request, _ []byte) {
 		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond) // so that kills meet it at work
 		rw.Write([]byte(`{"done":1}`))
@@ -78,7 +81,7 @@ func newWorld(t *testing.T, dice *rand.Rand) *world {
 			"global_per_min": 1_000_000, "max_inflight": 64, "per_caller_inflight": 64}},
 	})
 	w.caller = stage.StartNode(t, w.hub.Hub, stage.NodeConfig{Name: "caller"})
-	w.mail = newMail(t, w.hub.Hub)
+	w.mail, w.money = newMail(t, w.hub.Hub), newMoney(t, w.hub)
 	return w
 }
 
@@ -87,6 +90,7 @@ func newWorld(t *testing.T, dice *rand.Rand) *world {
 func (w *world) round(t *testing.T) (killed []string) {
 	t.Helper()
 	w.mail.begin()
+	w.money.begin(t)
 	asked := make(chan []string, 1)
 	go func() { asked <- w.ask(t) }()
 	for range 1 + w.dice.IntN(3) {
@@ -96,8 +100,10 @@ func (w *world) round(t *testing.T) (killed []string) {
 	ids := <-asked
 	w.revive(t)
 	w.mail.end()
+	w.money.end()
 	w.tasks(t, ids)
 	w.mail.check(t)
+	w.money.check(t)
 	return killed
 }
 

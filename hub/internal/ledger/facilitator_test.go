@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ type bank struct {
 	hub        *identity.Controller
 	alice, bob *identity.Controller
 	clock      time.Time
-	replays    int
+	replays    atomic.Int64
 }
 
 func (b *bank) Current() *identity.Controller { return b.hub }
@@ -41,7 +42,7 @@ func newBank(t testing.TB) *bank {
 	b.books.Registered[b.alice.AID()], b.books.Registered[b.bob.AID()] = b.alice.KEL(), b.bob.KEL()
 	b.books.Balances[b.alice.AID()] = 100
 	b.Ledger = New(Deps{Store: b.books, Key: b, Peers: Alone{}, Grants: 100,
-		Replay: func(kel []byte) (*identity.History, error) { b.replays++; return identity.Replay(kel) },
+		Replay: func(kel []byte) (*identity.History, error) { b.replays.Add(1); return identity.Replay(kel) },
 		Now:    func() time.Time { return b.clock }, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	return b
 }
@@ -268,8 +269,8 @@ func TestParallelSettlesOfOneAuthorization(t *testing.T) {
 func TestABadSignatureIsNotReplayed(t *testing.T) {
 	b := newBank(t)
 	b.settle(b.pays(1).With(func(p *ledgertest.Payment) { p.Forged = true }))
-	if b.replays != 0 {
-		t.Errorf("%d replays", b.replays)
+	if n := b.replays.Load(); n != 0 {
+		t.Errorf("%d replays", n)
 	}
 }
 

@@ -15,18 +15,7 @@ const (
 // Run books registration grants until ctx ends. Any number of processes may run
 // it; a batch that one holds is waited for by the others, and gone then.
 func (l *Ledger) Run(ctx context.Context) error {
-	next := time.NewTicker(grantsEvery)
-	defer next.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-next.C:
-		}
-		if err := l.BookGrants(ctx); err != nil && ctx.Err() == nil {
-			l.Log.Warn("registration grants were not booked, trying again", "error", err)
-		}
-	}
+	return l.every(ctx, grantsEvery, "registration grants were not booked, trying again", l.BookGrants)
 }
 
 // BookGrants books all that are due.

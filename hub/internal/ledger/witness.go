@@ -30,18 +30,7 @@ const (
 
 // RunWitness looks at the chains of peers every hour (wire 2, J.5), until ctx ends.
 func (l *Ledger) RunWitness(ctx context.Context) error {
-	next := time.NewTicker(lookAfter)
-	defer next.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-next.C:
-		}
-		if err := l.WitnessPeers(ctx); err != nil && ctx.Err() == nil {
-			l.Log.Warn("the chains of peers were not witnessed, trying again", "error", err)
-		}
-	}
+	return l.every(ctx, lookAfter, "the chains of peers were not witnessed, trying again", l.WitnessPeers)
 }
 
 // WitnessPeers looks at those that are due.
