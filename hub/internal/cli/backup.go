@@ -176,5 +176,12 @@ func (p *Program) restore(ctx context.Context, j *job, a *app.Archive, over, yes
 		return err
 	}
 	show.end()
-	return p.show(a.Manifest, func(w io.Writer) { describe(w, a.Manifest); fmt.Fprintln(w, "restored\tstart it with anet-hub serve") })
+	return p.show(a.Manifest, func(w io.Writer) { describe(w, a.Manifest); tellRestored(w) })
+}
+
+// tellRestored says what is to be done next. A backup from before the ledger has
+// none to audit, and the audit says so.
+func tellRestored(w io.Writer) {
+	fmt.Fprintln(w, "restored\tstart it with anet-hub serve")
+	fmt.Fprintln(w, "credits\tmove again once anet-hub credit audit has found nothing")
 }

@@ -21,10 +21,16 @@ func (l *Ledger) Run(ctx context.Context) error {
 // BookGrants books all that are due.
 func (l *Ledger) BookGrants(ctx context.Context) error {
 	for {
-		due, err := l.Store.GrantsDue(ctx)
-		l.metrics.due.Set(float64(due))
-		if err != nil || due == 0 {
+		due, readOnly, err := l.Store.GrantsDue(ctx)
+		if err != nil {
 			return err
+		}
+		l.metrics.waiting(due, readOnly)
+		switch {
+		case readOnly:
+			return ReadOnly()
+		case due == 0:
+			return nil
 		}
 		taken, err := l.Store.BookGrants(ctx, l.Grants, grantsAtOnce, l.now(), l.seal)
 		if err != nil || taken == 0 {

@@ -4,7 +4,7 @@ import "github.com/prometheus/client_golang/prometheus"
 
 type metrics struct {
 	settlements, redemptions, looks *prometheus.CounterVec
-	due                             prometheus.Gauge
+	due, readOnly                   prometheus.Gauge
 	granted                         prometheus.Counter
 }
 
@@ -21,11 +21,21 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}, []string{"outcome"}),
 		due: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "anet_hub_ledger_grants_due", Help: "Registration grants that wait to be booked."}),
+		readOnly: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anet_hub_ledger_read_only", Help: "1 while the books were restored and wait to be audited."}),
 		granted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "anet_hub_ledger_grants_total", Help: "Registration grants that this process took."}),
 	}
-	reg.MustRegister(m.settlements, m.redemptions, m.looks, m.due, m.granted)
+	reg.MustRegister(m.settlements, m.redemptions, m.looks, m.due, m.readOnly, m.granted)
 	return m
+}
+
+func (m *metrics) waiting(due int64, readOnly bool) {
+	m.due.Set(float64(due))
+	m.readOnly.Set(0)
+	if readOnly {
+		m.readOnly.Set(1)
+	}
 }
 
 func (m *metrics) settlement(outcome string) { m.settlements.WithLabelValues(outcome).Inc() }

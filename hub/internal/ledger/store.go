@@ -41,8 +41,8 @@ type Store interface {
 	// it took. With an amount of 0 they are let go. An AID is granted once.
 	BookGrants(ctx context.Context, amount uint64, n int, at time.Time, seal Seal) (taken int, err error)
 
-	// GrantsDue counts the grants that wait.
-	GrantsDue(ctx context.Context) (int64, error)
+	// GrantsDue counts the grants that wait, and tells whether nothing may be booked.
+	GrantsDue(ctx context.Context) (n int64, readOnly bool, err error)
 
 	// Seller is what is known of an agent that sells; NotFound where it is not
 	// registered here.

@@ -117,9 +117,10 @@ func (s *Ledger) GrantMember(ctx context.Context, i ledger.Issue, act audit.Act,
 
 // GrantsDue implements ledger.Store. It does not count to the end: that is for a
 // gauge.
-func (s *Ledger) GrantsDue(ctx context.Context) (n int64, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM grant_due LIMIT 10000) d`).Scan(&n)
-	return n, found(err, nil, "count the grants that are due")
+func (s *Ledger) GrantsDue(ctx context.Context) (n int64, readOnly bool, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT (SELECT count(*) FROM (SELECT FROM grant_due LIMIT 10000) d), read_only_since IS NOT NULL FROM ledger`).Scan(&n, &readOnly)
+	return n, readOnly, found(err, nil, "count the grants that are due")
 }
 
 // BookGrants implements ledger.Store. The rows it takes are gone with its commit,

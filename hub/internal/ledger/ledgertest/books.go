@@ -144,7 +144,9 @@ func (b *Books) GrantMember(_ context.Context, i ledger.Issue, _ audit.Act, seal
 }
 
 // GrantsDue implements ledger.Store.
-func (b *Books) GrantsDue(context.Context) (int64, error) { return int64(len(b.Due)), nil }
+func (b *Books) GrantsDue(context.Context) (int64, bool, error) {
+	return int64(len(b.Due)), b.ReadOnly, nil
+}
 
 // BookGrants implements ledger.Store.
 func (b *Books) BookGrants(_ context.Context, amount uint64, n int, at time.Time, seal ledger.Seal) (int, error) {
