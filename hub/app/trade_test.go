@@ -200,7 +200,7 @@ func (v *visitor) clear(peer *identity.Controller) {
 	state := func(by *identity.Controller, amount uint64, network string) wire.Clear {
 		return statement(peer, by, amount, network)
 	}
-	v.owes(peer.AID(), 10)
+	v.owes(peer, 10)
 	own := payment.Network(peer.AID())
 	v.post("200", "/federation/clear", state(peer, 4, own))
 	if a := v.post("200", "/federation/clear", state(peer, 4, own)); a.body["owed"] != 6.0 {
@@ -257,7 +257,7 @@ func (v *visitor) witness() {
 }
 
 // owes books that a peer owes the hub, as a payment on its ledger would.
-func (v *visitor) owes(peer string, amount uint64) {
+func (v *visitor) owes(peer *identity.Controller, amount uint64) {
 	v.t.Helper()
 	cfg := Defaults()
 	cfg.DatabaseURL = v.url
@@ -266,9 +266,19 @@ func (v *visitor) owes(peer string, amount uint64) {
 		v.t.Fatal(err)
 	}
 	defer op.Close(v.t.Context())
-	payee := v.joined("carol")
-	p := ledger.PeerPayment{AuthID: "a payment", Hub: peer, Payer: peer, PayTo: payee.AID(), Amount: amount, At: time.Now().UTC().Truncate(time.Millisecond),
-		Signed: []byte{}, Receipt: []byte{}, Answer: []byte{}}
+	payer, payee, at := v.agent(), v.joined("carol"), time.Now().UTC().Truncate(time.Millisecond)
+	pay := ledgertest.Pay(payer.Key, payee.AID(), peer.AID(), amount, at)
+	signed, id, err := identity.SignObject(payer.Key, pay.Auth)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	receipt, _, err := payment.SignReceipt(peer, payment.Receipt{AuthID: id, Payer: payer.AID(), PayTo: payee.AID(), Amount: amount,
+		Network: pay.Auth.Network, SettleAt: pay.Auth.IssuedAt})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	p := ledger.PeerPayment{AuthID: id, Hub: peer.AID(), Payer: payer.AID(), PayTo: payee.AID(), Amount: amount, At: at,
+		Signed: signed, Receipt: receipt, Answer: []byte("{}")}
 	if err := op.Credits.TakePeerPayment(v.t.Context(), p); err != nil {
 		v.t.Fatal(err)
 	}

@@ -31,6 +31,8 @@ type Reader interface {
 	// EachSettlement gives every settlement with the key history of its payer, nil
 	// for one nobody knows.
 	EachSettlement(ctx context.Context, see func(s Settlement, payer []byte) error) error
+	// EachPeerPayment gives every payment of another ledger that was credited here.
+	EachPeerPayment(ctx context.Context, see func(PeerPayment) error) error
 }
 
 // maxFindings is how many of one kind are told.
@@ -91,7 +93,10 @@ func (a auditor) audit(ctx context.Context) (r Report, err error) {
 	if err := a.chain(ctx, &r); err != nil {
 		return r, err
 	}
-	return r, a.settlements(ctx, &r)
+	if err := a.settlements(ctx, &r); err != nil {
+		return r, err
+	}
+	return r, a.peerPayments(ctx, &r)
 }
 
 func (r *Report) find(format string, args ...any) {
@@ -188,4 +193,36 @@ func (a auditor) settlement(s Settlement, payer []byte) error {
 		return fmt.Errorf("its payer: %w", err)
 	}
 	return auth.Verify(h)
+}
+
+// peerPayments holds what was credited on the word of other hubs to that word. Their
+// keys are theirs, and may not be known any more.
+func (a auditor) peerPayments(ctx context.Context, r *Report) error {
+	found := 0
+	return a.books.EachPeerPayment(ctx, func(p PeerPayment) error {
+		r.Settlements++
+		if err := p.holds(); err != nil && found < maxFindings {
+			found++
+			r.find("the payment %s on another ledger does not hold: %v", p.AuthID, err)
+		}
+		return nil
+	})
+}
+
+func (p PeerPayment) holds() error {
+	auth, err := payment.ParseAuthorization(p.Signed)
+	if err != nil {
+		return err
+	}
+	receipt, err := payment.ParseReceipt(p.Receipt)
+	if err != nil {
+		return err
+	}
+	switch {
+	case auth.ID() != p.AuthID || auth.Payer != p.Payer || auth.PayTo != p.PayTo || auth.Amount != p.Amount || auth.Network != payment.Network(p.Hub):
+		return errors.New("it is filed as another one")
+	case !receipt.Settles(auth) || receipt.Env.Signer != p.Hub:
+		return errors.New("its receipt is of another payment")
+	}
+	return nil
 }

@@ -40,11 +40,11 @@ func (b books) Totals(ctx context.Context) (ledger.Totals, error) {
 // What lines there have to be: of each payment, and of each link of the chain.
 const (
 	linesOfPayments = `(
-		SELECT auth_id, payer AS aid, -amount AS delta, CASE WHEN due_to IS NOT NULL THEN '` + ledger.ReasonToPeer + `'
-			WHEN auth_id IN (SELECT auth_id FROM redemption) THEN '` + ledger.ReasonRedeemed + `' ELSE '` + ledger.ReasonPaid + `' END AS reason, settled_at AS at
-		FROM settlement
-		UNION ALL SELECT auth_id, pay_to, amount, '` + ledger.ReasonReceived + `', settled_at FROM settlement
-			WHERE due_to IS NULL AND auth_id NOT IN (SELECT auth_id FROM redemption)
+		SELECT s.auth_id, payer AS aid, -s.amount AS delta, CASE WHEN due_to IS NOT NULL THEN '` + ledger.ReasonToPeer + `'
+			WHEN r.auth_id IS NOT NULL THEN '` + ledger.ReasonRedeemed + `' ELSE '` + ledger.ReasonPaid + `' END AS reason, settled_at AS at
+		FROM settlement s LEFT JOIN redemption r ON r.auth_id = s.auth_id
+		UNION ALL SELECT s.auth_id, pay_to, s.amount, '` + ledger.ReasonReceived + `', settled_at
+		FROM settlement s LEFT JOIN redemption r ON r.auth_id = s.auth_id WHERE due_to IS NULL AND r.auth_id IS NULL
 		UNION ALL SELECT auth_id, pay_to, amount, '` + ledger.ReasonFromPeer + `', at FROM peer_payment)`
 	linesOfIssues = `(
 		SELECT '` + ledger.Issued + `' AS kind, aid, delta AS amount, reason, at FROM account_entry
@@ -128,6 +128,15 @@ func (b books) EachSettlement(ctx context.Context, see func(ledger.Settlement, [
 	var kel []byte
 	to := func(r pgx.CollectableRow) (ledger.Settlement, error) { return toSettlement(r, &kel) }
 	return each(rows, to, func(s ledger.Settlement) error { return see(s, kel) })
+}
+
+// EachPeerPayment implements ledger.Reader.
+func (b books) EachPeerPayment(ctx context.Context, see func(ledger.PeerPayment) error) error {
+	rows, err := b.tx.Query(ctx, peerPaymentSQL+` ORDER BY auth_id`)
+	if err != nil {
+		return err
+	}
+	return each(rows, pgx.RowToStructByPos[ledger.PeerPayment], see)
 }
 
 // each shows rows one by one.

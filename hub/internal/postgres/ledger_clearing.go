@@ -59,11 +59,11 @@ func (s *Ledger) SettleAbroad(ctx context.Context, st ledger.Settlement, seal le
 	return st, true, nil
 }
 
+const peerPaymentSQL = `SELECT auth_id, hub, payer, pay_to, amount, signed, receipt, answer, at FROM peer_payment`
+
 // PaymentOf implements ledger.Clearing.
 func (s *Ledger) PaymentOf(ctx context.Context, authID string) (*ledger.PeerPayment, error) {
-	rows, err := s.pool.Query(ctx, `
-		SELECT auth_id, hub, payer, pay_to, amount, signed, receipt, answer, at FROM peer_payment WHERE auth_id = @auth_id`,
-		pgx.NamedArgs{"auth_id": authID})
+	rows, err := s.pool.Query(ctx, peerPaymentSQL+` WHERE auth_id = @auth_id`, pgx.NamedArgs{"auth_id": authID})
 	if err != nil {
 		return nil, fmt.Errorf("read a payment of a peer's: %w", err)
 	}
