@@ -75,10 +75,11 @@ func orNoText(s string) *string {
 	return &s
 }
 
-// lockAccountsSQL comes first, as a statement of its own: what the next one reads
-// is then what the last holder of the locks wrote. In one statement with the rest,
-// balances would be checked as they were when it began.
-var lockAccountsSQL = compile(`SELECT aid, granted_at IS NOT NULL FROM account WHERE aid = ANY (@aids::text[]) ORDER BY aid FOR UPDATE`)
+// lockPartiesSQL comes first, as a statement of its own: what the next one reads is
+// then what the last holder of the locks wrote. In one statement with the rest,
+// balances would be checked as they were when it began. Its parameters are two and no
+// array, which would be planned anew each time.
+var lockPartiesSQL = compile(`SELECT FROM account WHERE aid IN (@payer, @pay_to) ORDER BY aid FOR UPDATE`)
 
 // settleSQL is a whole settlement, of accounts that are locked. Its lines are what
 // it does to each of them: one may have two, if it pays itself. The settlement is
@@ -141,7 +142,7 @@ type batcher interface {
 
 func settle(ctx context.Context, q batcher, args pgx.NamedArgs) (booked bool, err error) {
 	var b pgx.Batch
-	b.Queue(lockAccountsSQL.sql, lockAccountsSQL.bind(args)...)
+	b.Queue(lockPartiesSQL.sql, lockPartiesSQL.bind(args)...)
 	b.Queue(settleSQL.sql, settleSQL.bind(args)...)
 	answers := q.SendBatch(ctx, &b)
 	defer func() { err = errors.Join(err, answers.Close()) }()

@@ -63,7 +63,8 @@ func (c *chain) append(ctx context.Context, issues []ledger.Issue, seal ledger.S
 const (
 	openAccountsSQL = `
 	INSERT INTO account (aid) SELECT aid FROM unnest(@aids::text[]) AS t (aid) ORDER BY aid ON CONFLICT DO NOTHING`
-	creditSQL = `
+	lockAccountsSQL = `SELECT aid, granted_at IS NOT NULL FROM account WHERE aid = ANY (@aids::text[]) ORDER BY aid FOR UPDATE`
+	creditSQL       = `
 	WITH booked AS (SELECT),
 	line AS MATERIALIZED (
 		SELECT aid, delta, reason, i
@@ -104,7 +105,7 @@ func (s *Ledger) GrantMember(ctx context.Context, i ledger.Issue, act audit.Act,
 		if _, err := tx.Exec(ctx, openAccountsSQL, args); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, lockAccountsSQL.sql, lockAccountsSQL.bind(args)...); err != nil {
+		if _, err := tx.Exec(ctx, lockAccountsSQL, args); err != nil {
 			return err
 		}
 		if err := c.credit(ctx, []ledger.Issue{i}, seal); err != nil {
@@ -172,7 +173,7 @@ func (c *chain) grant(ctx context.Context, due []string, amount uint64, at time.
 }
 
 func (c *chain) ungranted(ctx context.Context, args pgx.NamedArgs) (fresh []string, err error) {
-	rows, err := c.tx.Query(ctx, lockAccountsSQL.sql, lockAccountsSQL.bind(args)...)
+	rows, err := c.tx.Query(ctx, lockAccountsSQL, args)
 	if err != nil {
 		return nil, err
 	}
