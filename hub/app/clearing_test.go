@@ -58,9 +58,9 @@ func (w *branches) settle(p *ledgertest.Payment) map[string]any {
 	return w.b.post("200", "/x402/settle", p.Request(w.b.t)).body
 }
 
-func (h *town) credits(n *directorytest.Node) float64 {
-	h.t.Helper()
-	return h.call("200", n, "/agents/"+n.AID()+"/balance", "").body["credits"].(float64)
+func (v *visitor) credits(n *directorytest.Node) float64 {
+	v.t.Helper()
+	return v.call("200", n, "/agents/"+n.AID()+"/balance", "").body["credits"].(float64)
 }
 
 // balanced audits the books of a hub, and gives what it and its peer owe each other.
