@@ -54,17 +54,21 @@ func (s *Learned) Enroll(ctx context.Context, peers []int64, now time.Time) erro
 	return found(s.pool.SendBatch(ctx, &b).Close(), nil, "begin to learn from a peer")
 }
 
+// tooFar is further than any reading or lease is put off: what lies behind it was
+// set by a clock that ran ahead, and holds nothing up.
+const tooFar = 10 * time.Minute
+
 // leaseSQL takes the streams that have waited longest. Rows that another process
 // is looking at are its affair.
 const leaseSQL = `
 	WITH due AS MATERIALIZED (
 		SELECT DISTINCT ON (peer_id) peer_id, stream, next_at FROM pull p
-		WHERE peer_id = ANY (@peers) AND next_at <= @now AND NOT EXISTS (
-			SELECT FROM pull o WHERE o.peer_id = p.peer_id AND o.leased_until > @now)
+		WHERE peer_id = ANY (@peers) AND (next_at <= @now OR next_at > @far) AND NOT EXISTS (
+			SELECT FROM pull o WHERE o.peer_id = p.peer_id AND o.leased_until > @now AND o.leased_until <= @far)
 		ORDER BY peer_id, next_at, stream = 'cards' DESC),
 	mine AS MATERIALIZED (
 		SELECT p.peer_id, p.stream FROM pull p, (SELECT * FROM due ORDER BY next_at LIMIT @n) AS d
-		WHERE p.peer_id = d.peer_id AND p.stream = d.stream AND p.leased_until <= @now
+		WHERE p.peer_id = d.peer_id AND p.stream = d.stream AND (p.leased_until <= @now OR p.leased_until > @far)
 		FOR UPDATE OF p SKIP LOCKED)
 	UPDATE pull p SET leased_by = @lease || p.peer_id, leased_until = @until
 	FROM mine WHERE p.peer_id = mine.peer_id AND p.stream = mine.stream
@@ -73,7 +77,7 @@ const leaseSQL = `
 // Lease implements learned.Store.
 func (s *Learned) Lease(ctx context.Context, peers []int64, n int, now time.Time) ([]learned.Job, error) {
 	rows, err := s.pool.Query(ctx, leaseSQL, pgx.NamedArgs{
-		"peers": peers, "n": n, "now": now, "until": now.Add(lease), "lease": rand.Text() + " "})
+		"peers": peers, "n": n, "now": now, "far": now.Add(tooFar), "until": now.Add(lease), "lease": rand.Text() + " "})
 	if err != nil {
 		return nil, fmt.Errorf("lease the reading of peers: %w", err)
 	}

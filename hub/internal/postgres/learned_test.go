@@ -318,6 +318,20 @@ func TestAStreamIsReadOnceOverAllProcesses(t *testing.T) {
 	}
 }
 
+func TestAClockThatRanAheadHoldsNoReadingUp(t *testing.T) {
+	l := newLearner(t, 1)
+	n := l.node()
+	l.clock.advance(2 * time.Hour)
+	l.pull()
+	if _, err := l.learns.Lease(t.Context(), []int64{l.list[0].ID}, 1, l.clock.now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	l.clock.advance(-2 * time.Hour)
+	l.peer(1).Agent(n, 1, l.clock.now(), "x")
+	l.pull()
+	l.wants("read by a clock that goes right", "x", n)
+}
+
 func TestWhyAnAgentOfAnotherHubIsListedOrNot(t *testing.T) {
 	l := newLearner(t, 1)
 	o, n := l.operator(), l.node()
