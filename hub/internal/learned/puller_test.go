@@ -2,12 +2,14 @@ package learned
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -367,6 +369,26 @@ func TestAnEmptyPageThatMovesOnIsNotTheEnd(t *testing.T) {
 		time.Sleep(4 * time.Second) // for one reading of each stream
 		if !s.has(n) || s.has(hidden) {
 			t.Errorf("who stands behind the gap was not learned of: %v", s.peer(1).Asked())
+		}
+	})
+}
+
+// However fast a peer answers, pages of nothing are not written as fast.
+func TestPagesOfNothingAreReadAtLeisure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreet(t, 1)
+		defer s.end()
+		var asked atomic.Int64
+		s.peer(1).Answer(func(context.Context, string) (int, []byte, error) {
+			n := asked.Add(1)
+			if n > 1000 {
+				return 0, nil, errors.New("it was asked a thousand times")
+			}
+			return 200, fmt.Appendf(nil, `{"cursor":%d,"cards":[],"reviews":[]}`, n), nil
+		})
+		time.Sleep(11 * time.Second)
+		if n := asked.Load(); n < 50 || n > 110 {
+			t.Errorf("it was asked %d times in ten seconds", n)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package learned
 
 import (
 	"context"
+	"time"
 
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/shared/errs"
@@ -52,8 +53,24 @@ func (r *round) readOn(ctx context.Context) (missing bool, err error) {
 			return false, err
 		}
 		r.job.ReadTo = p.Cursor
+		p.breathe(ctx)
 	}
 	return false, nil
+}
+
+// A page of a few entries is the last before the end. Who goes on with such pages
+// would have this hub write as fast as it can, for nothing.
+const few, breath = 10, 100 * time.Millisecond
+
+// breathe rests behind a page of a few entries.
+func (p page) breathe(ctx context.Context) {
+	if p.end || len(p.Cards)+len(p.Reviews) >= few {
+		return
+	}
+	select {
+	case <-time.After(breath):
+	case <-ctx.Done():
+	}
 }
 
 // coming is a page that is on its way.
