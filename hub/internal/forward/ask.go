@@ -16,6 +16,11 @@ func No(format string, args ...any) error {
 	return errs.New(errs.Forbidden, "peer_refused", format, args...)
 }
 
+// Busy is the answer of a peer that has its hands full, and says when to ask again.
+func Busy(again time.Duration) error {
+	return errs.New(errs.Forbidden, "peer_busy", "the peer has its hands full just now").After(again)
+}
+
 // Asking all peers takes patience at most, and perMiB more for a large message.
 const (
 	patience = 10 * time.Second

@@ -87,6 +87,9 @@ func refusal(status int, header http.Header, body []byte, unknown string) error 
 		return errs.New(errs.NotFound, "peer_knows_not", "the peer does not know the agent")
 	case status == http.StatusInsufficientStorage:
 		return relay.MailboxFull()
+	case status == http.StatusServiceUnavailable && problem.Error == wire.LabelBusy:
+		// It works: to leave it alone for that would hold up everybody's mail.
+		return forward.Busy(retryAfter(header))
 	case status >= 500, status == http.StatusNotFound:
 		return errs.New(errs.Unavailable, "peer_failed", "the peer answered with status %d", status).After(retryAfter(header))
 	}

@@ -93,7 +93,8 @@ func TestForwardReadsAnswers(t *testing.T) {
 		{"larger than it takes, says a proxy", 413, ``, "peer_refused"},
 		{"a fault", 500, `{"error":"INTERNAL"}`, "peer_failed"},
 		{"who we are is not known there", 502, `{"error":"POLICY_REFUSED"}`, "peer_failed"},
-		{"busy", 503, `{"error":"BUSY"}`, "peer_failed"},
+		{"busy", 503, `{"error":"BUSY"}`, "peer_busy"},
+		{"a proxy that is busy", 503, `busy`, "peer_failed"},
 		{"elsewhere", 302, ``, "redirect_refused"},
 		{"more than an answer may have", 500, strings.Repeat("x", maxForwarded+1), "answer_too_large"},
 	} {
