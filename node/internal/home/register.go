@@ -94,7 +94,7 @@ func (h *Home) renew(ctx context.Context) error {
 	if err := h.once(ctx, ""); err != nil {
 		return err
 	}
-	return h.tell(ctx)
+	return h.whyUntold()
 }
 
 // attempt is a registration somebody waits for; it brings back a node that left.
@@ -105,18 +105,27 @@ func (h *Home) attempt(ctx context.Context, invite string) error {
 	if err := h.once(ctx, invite); err != nil {
 		return err
 	}
-	if h.tell(ctx) != nil {
+	if h.whyUntold() != nil {
 		h.Poke()
 	}
 	return nil
 }
 
-// once registers and notes how it went.
+// once registers and notes how it went. Mail may be asked for as soon as the hub
+// knows the node; that it is registered is said once the visibility was told, too,
+// or could not be: whoever waits for it finds no difference.
 func (h *Home) once(ctx context.Context, invite string) error {
 	report, err := h.register(ctx, invite)
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.settled()
+	h.mu.Unlock()
+	if err == nil {
+		soon, cancel := context.WithTimeout(ctx, settleWait)
+		defer cancel()
+		_ = h.tell(soon) // which keeps why it could not
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if err != nil {
 		if h.err == nil || h.err.Error() != err.Error() {
 			h.Log.Warn("home: not registered", "error", err)

@@ -57,3 +57,6 @@ func (h *Home) tell(ctx context.Context) error {
 	h.untold = err
 	return err
 }
+
+// whyUntold is why the hub was not told at the last attempt, nil where it was.
+func (h *Home) whyUntold() error { h.mu.Lock(); defer h.mu.Unlock(); return h.untold }
