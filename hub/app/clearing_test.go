@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -195,6 +196,47 @@ func TestAPayeeOfBothHubsIsPaidOnce(t *testing.T) {
 		t.Errorf("bob has %v at a and %v at b, want 125 and 100", a, b)
 	}
 	w.even(0)
+}
+
+// The same where the ledger is of a hub that does not say whom it credited.
+func TestAPayeeOfBothHubsIsPaidOnceWhateverIsSaid(t *testing.T) {
+	a, b := newTown(t), newTown(t)
+	between := httptest.NewServer(saysLess(a.base))
+	defer between.Close()
+	a.befriend(b.base, b.self())
+	b.befriend(between.URL, a.self())
+	w := clearing(t, a, b, 1000)
+	if s := w.settle(w.pays(25)); s["success"] != true || w.b.credits(w.bob) != 125 {
+		t.Fatalf("an agent of b alone: %v, bob has %v", s, w.b.credits(w.bob))
+	}
+	w.a.call("200", w.bob, "/register", w.bob.Register("bob"))
+	w.a.granted(w.bob)
+	if s := w.settle(w.pays(25)); s["success"] != true {
+		t.Fatalf("%v", s)
+	}
+	if a, b := w.a.credits(w.bob), w.b.credits(w.bob); a != 125 || b != 125 {
+		t.Errorf("bob has %v at a and %v at b, want 125 and 125", a, b)
+	}
+	w.even(25)
+}
+
+// saysLess leaves out of settlements what other hubs do not say.
+func saysLess(target string) http.Handler {
+	u, _ := url.Parse(target)
+	proxy := httputil.NewSingleHostReverseProxy(u)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/x402/settle" {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		rec := httptest.NewRecorder()
+		proxy.ServeHTTP(rec, r)
+		var s payment.SettlementResponse
+		_ = json.Unmarshal(rec.Body.Bytes(), &s) // what is none passes as none
+		delete(s.Extensions, "anet.payee")
+		w.WriteHeader(rec.Code)
+		_, _ = w.Write([]byte(text(s)))
+	})
 }
 
 // wire between two hubs that loses answers.

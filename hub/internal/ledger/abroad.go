@@ -8,11 +8,12 @@ import (
 	"github.com/anet-hub/anet/shared/payment"
 )
 
-// extPayee tells where the payee of a settlement has its account: "here" where the
-// ledger credited it, so that nobody else does. It is ours.
+// extPayee tells where the payee of a settlement has its account: here, where the
+// ledger credited it, so that nobody else does, or elsewhere. It is ours.
 const (
-	extPayee  = "anet.payee"
-	payeeHere = "here"
+	extPayee       = "anet.payee"
+	payeeHere      = "here"
+	payeeElsewhere = "elsewhere"
 )
 
 // enter takes a payment on a peer's ledger (wire 2, K.5): the peer settles it, and
@@ -88,15 +89,30 @@ func (l *Ledger) carry(ctx context.Context, peer string, t tender, req payment.F
 	if err != nil {
 		return l.settled(t, Settlement{}, false, fmt.Errorf("the answer of the hub %s: %w", peer, err))
 	}
-	var where string
-	_ = json.Unmarshal(answer.Extensions[extPayee], &where) // absent where the peer is not ours
-	if where != payeeHere {
-		if err := l.TakePeerPayment(ctx, p); err != nil {
-			return l.settled(t, Settlement{}, false, err)
-		}
+	there, err := l.creditedThere(ctx, p, answer)
+	if err == nil && !there {
+		err = l.TakePeerPayment(ctx, p)
+	}
+	if err != nil {
+		return l.settled(t, Settlement{}, false, err)
 	}
 	l.metrics.settlement("settled")
 	return answer, nil
+}
+
+// creditedThere reports whether the peer has credited the payee itself. One that does
+// not say so is asked whether it knows the payee: then it has.
+func (l *Ledger) creditedThere(ctx context.Context, p PeerPayment, answer payment.SettlementResponse) (bool, error) {
+	var where string
+	_ = json.Unmarshal(answer.Extensions[extPayee], &where) // absent where the peer is not ours
+	switch where {
+	case payeeHere:
+		return true, nil
+	case payeeElsewhere:
+		return false, nil
+	}
+	home, err := l.Peers.HomeOf(ctx, []string{p.Hub}, p.PayTo)
+	return home == p.Hub, err
 }
 
 // TakePeerPayment credits a payment on a peer's ledger whose receipt was verified.

@@ -174,9 +174,11 @@ func (t tender) accept(s Settlement, fresh bool) payment.SettlementResponse {
 	out := payment.SettlementResponse{Success: true, Payer: s.Payer, Transaction: s.AuthID, Network: t.auth.Network,
 		Amount: payment.FormatAmount(s.Amount), Extensions: payment.Extensions{}}
 	extend(out.Extensions, payment.ExtReceipt, codec.EncodeB64(s.Receipt))
-	if s.DueTo == "" {
-		extend(out.Extensions, extPayee, payeeHere)
+	where := payeeHere
+	if s.DueTo != "" {
+		where = payeeElsewhere
 	}
+	extend(out.Extensions, extPayee, where)
 	if !fresh {
 		extend(out.Extensions, payment.ExtReplayed, true)
 	}
