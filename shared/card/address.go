@@ -9,6 +9,10 @@ import (
 // RelayURL is what the relay interface of a card shows for a hub.
 func RelayURL(hubURL string) string { return trimBase(hubURL) + "/relay" }
 
+// CheckHub refuses a hub's URL that no public card may show, so that the hub's agents
+// have none.
+func CheckHub(hubURL string) error { return checkPublic(RelayURL(hubURL)) }
+
 // checkPublic refuses addresses that lead a stranger nowhere, or to a machine of
 // his own. A node beside its hub knows it by such an address.
 func checkPublic(address string) error {

@@ -70,6 +70,9 @@ func TestBuildRefusesLocalAddresses(t *testing.T) {
 		if _, err := p.Build(Stamp{Seq: 1}); CodeOf(err) != NotPublishForm {
 			t.Errorf("hub %q: %v, want %s", url, err, NotPublishForm)
 		}
+		if err := CheckHub(url); CodeOf(err) != NotPublishForm {
+			t.Errorf("CheckHub(%q) = %v, want %s", url, err, NotPublishForm)
+		}
 	}
 	for _, url := range []string{"https://hub.example", "http://192.0.2.1:8080/anet/", "http://localhost.example"} {
 		p := profile(suite(t))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/peers"
+	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/relayauth"
 	"github.com/anet-hub/anet/shared/wire"
@@ -66,6 +67,10 @@ func (x *exam) ownAddress(ctx context.Context) {
 		return
 	case x.calls == "":
 		x.found(check, "this hub has no public URL", why+"; agents have no card without one", "start it with --public-url https://… (or --domain)")
+		return
+	case card.CheckHub(x.calls) != nil:
+		x.found(check, "this hub's public URL "+x.calls+" is one of this machine only", "no card may show such an address: agents have no card, and peers hear of cards alone",
+			"start it with a --public-url that others can use: a name, or an address of the network; between hubs on one machine a name from /etc/hosts")
 		return
 	}
 	says, err := x.Net.Identity(ctx, strings.TrimSuffix(x.calls, "/"))

@@ -291,6 +291,9 @@ func TestAHubOnThisMachineGetsNoCard(t *testing.T) {
 	if report.CardProblem == nil || string(h.last().A2ACard) != "null" || !slices.Equal(h.caps, []string{"text.digest"}) {
 		t.Errorf("report %+v, card %s", report, h.last().A2ACard)
 	}
+	if report.CardProblem == nil || !strings.Contains(report.CardProblem.Error(), "--public-url") {
+		t.Errorf("what to do is not said: %v", report.CardProblem)
+	}
 	p.Pin.PublicURL = "https://hub.example.org"
 	if report := register(t, p, h, oneSkill); report.CardProblem != nil || report.CardStatus != "ok" {
 		t.Errorf("with a public URL: %+v", report)

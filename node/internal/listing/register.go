@@ -102,7 +102,10 @@ func (p Publisher) card(l Listing, last []byte) (signed []byte, problem, err err
 		Description: l.Profile.Summary, Skills: l.Skills,
 	}
 	signed, problem = card.Publish(signer, profile, last, p.Now())
-	if problem != nil {
+	switch {
+	case problem != nil && card.CheckHub(profile.HubURL) != nil:
+		return nil, fmt.Errorf("no card was published: %w; the hub's operator has to give it a --public-url that others can use", problem), nil
+	case problem != nil:
 		return nil, fmt.Errorf("no card was published: %w", problem), nil
 	}
 	if string(signed) == string(last) {
