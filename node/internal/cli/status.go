@@ -195,6 +195,8 @@ func (s State) visibility() string {
 		return line(s.Visibility + "; the hub has " + s.HubVisibility + " (register again: anet hub-register)")
 	case s.CardProblem != "" && s.Visibility != string(config.HubLocal):
 		return line(s.Visibility + "; other hubs hear of cards alone, and " + s.CardProblem)
+	case s.Up && len(s.Public) == 0 && s.Policy == string(config.Closed) && s.Visibility != string(config.HubLocal):
+		return line(s.Visibility + "; other hubs hear of cards alone, and a node that offers strangers nothing has none")
 	}
 	return s.Visibility
 }

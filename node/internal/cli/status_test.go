@@ -37,3 +37,22 @@ func TestStatusOfANodeThatIsNotShown(t *testing.T) {
 		t.Errorf("it says\n%s", says)
 	}
 }
+
+// Who may be known elsewhere and has nothing to be known by is told so.
+func TestStatusOfAFederatedNodeWithoutACard(t *testing.T) {
+	for _, tt := range []struct {
+		status node.Status
+		told   bool
+	}{
+		{node.Status{Visibility: "federated", Policy: "closed"}, true},
+		{node.Status{Visibility: "hub-local", Policy: "closed"}, false},
+		{node.Status{Visibility: "federated", Policy: "open"}, false},
+		{node.Status{Visibility: "public", Policy: "closed", Public: []string{"a.b"}}, false},
+	} {
+		var out bytes.Buffer
+		State{Up: true, Joined: true, Status: tt.status}.print(&out)
+		if got := strings.Contains(out.String(), "offers strangers nothing"); got != tt.told {
+			t.Errorf("%+v: it says\n%s", tt.status, out.String())
+		}
+	}
+}
