@@ -83,6 +83,10 @@ func (p *Program) addPeer(ctx context.Context, j *job, o peers.Offer, agreed con
 	if !peer.Proven() {
 		cmdline.Note(p.Err, "anet-hub: it does not answer now: nothing goes to or from it before it has proven its AID, which is tried every minute")
 	}
+	if len(j.cfg.PeerRanges) > 0 {
+		cmdline.Note(p.Err, "anet-hub: a hub that serves calls it there only with the same --peer-allow-range")
+	}
+	cmdline.Note(p.Err, "anet-hub: nothing goes either way before its operator has entered this hub, %s, too", j.AID())
 	return p.show(v.done("added"), func(w io.Writer) { v.offer(w) })
 }
 

@@ -136,7 +136,7 @@ func Attach(dataDir string) (string, error) {
 	p, err := readPostmaster(filepath.Join(dir, clusterName))
 	if err != nil || !p.ready() {
 		return "", errs.New(errs.Unavailable, "database_not_running",
-			"no hub is running on %s: start it with \"anet-hub serve --data-dir %s\" or name its database", dir, dir)
+			"no hub is running on %s: start it with \"anet-hub serve --data-dir %s\", or name the folder of one that runs with --data-dir, or its database", dir, dir)
 	}
 	return p.url(), nil
 }
