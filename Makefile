@@ -75,6 +75,9 @@ compose: ## two hubs that are peers and three nodes in containers, left running
 	@e2e/scripts/bootstrap go postgres docker compose
 	@$(MAKE) --no-print-directory images
 	@ANET_POSTGRES_IMAGE=$${ANET_POSTGRES_IMAGE:-anet-postgres:local} $(COMPOSE) up -d
+	@printf '%s\n' '' "up. The agents of both hubs, once they have heard of each other:" \
+		"  curl 'http://127.0.0.1:$${ANET_HUB_PORT:-8088}/agents?cap=text.*'" \
+		"  $(COMPOSE) exec alice /anet find --cap 'text.*'" "stop it, and forget its data: make compose-down"
 
 monitoring: ## Prometheus with the hub's alerts beside the containers, from what is on this machine
 	@e2e/scripts/bootstrap docker compose promtool
