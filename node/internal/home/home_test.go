@@ -31,10 +31,11 @@ type hub struct {
 	told   []string // visibilities
 
 	visibility string
-	mute       bool   // it says of nobody who may learn of him
-	deaf       error  // what it answers to a visibility
-	parted     func() // runs while the node is being let go
-	meet       func() // runs while the node is being met
+	mute       bool          // it says of nobody who may learn of him
+	deaf       error         // what it answers to a visibility
+	slow       time.Duration // which it takes for that
+	parted     func()        // runs while the node is being let go
+	meet       func()        // runs while the node is being met
 }
 
 func (h *hub) set(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
@@ -91,6 +92,10 @@ func (h *hub) Agent(_ context.Context, aid string) (wire.AgentPage, error) {
 }
 
 func (h *hub) SetVisibility(_ context.Context, v string) error {
+	h.mu.Lock()
+	slow := h.slow
+	h.mu.Unlock()
+	time.Sleep(slow)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {

@@ -33,6 +33,29 @@ func TestTheVisibilityFollowsTheRegistration(t *testing.T) {
 	})
 }
 
+// Who waits for the registration finds the visibility told.
+func TestRegisteredIsSaidLast(t *testing.T) {
+	settle(t, `{"visibility":"federated"}`, func(t *testing.T, h *Home, hub *hub) {
+		at := func() time.Time {
+			var s node.Status
+			h.Describe(t.Context(), &s)
+			return *s.LastRegistered
+		}
+		before := at()
+		hub.set(func() { hub.gone, hub.slow = true, 5*time.Second })
+		time.Sleep(time.Second)
+		h.Poke()
+		time.Sleep(time.Second)
+		if err := h.Settled(t.Context()); err != nil || hub.count() != 2 || !at().Equal(before) {
+			t.Errorf("while it is told: settled %v, %d registrations, the last said to be at %s; want mail asked for, and nothing said yet", err, hub.count(), at())
+		}
+		time.Sleep(10 * time.Second)
+		if !at().After(before) || hub.words() != "federated federated" {
+			t.Errorf("afterwards the last registration is said to be at %s, and the hub was told %q", at(), hub.words())
+		}
+	})
+}
+
 func TestWhoNeverWidenedTellsNothing(t *testing.T) {
 	settle(t, "", func(t *testing.T, h *Home, hub *hub) {
 		if got := hub.words(); got != "" {
