@@ -1,6 +1,7 @@
 package app
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/testkit"
 )
 
 // A hub that is restored forgets what was paid since the backup. It moves nothing
@@ -44,6 +46,9 @@ func TestARestoredHubIsAuditedBeforeItPays(t *testing.T) {
 	if got := again.post("200", "/x402/settle", p.Request(t)).body; got["success"] != true || got["transaction"] != first["transaction"] {
 		t.Errorf("after the audit: %v", got)
 	}
+	testkit.Until(t, 10*time.Second, "requests signed since the restore are taken", func() bool {
+		return again.do(again.signed(s.alice, "/agents/"+s.alice.AID()+"/balance", "")).status == http.StatusOK
+	})
 	for n, want := range map[*directorytest.Node]float64{s.alice: 75, s.bob: 125} {
 		if got := again.credits(n); got != want {
 			t.Errorf("%v credits, want %v", got, want)
