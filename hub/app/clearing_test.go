@@ -104,10 +104,18 @@ func TestAPaymentCrossesHubs(t *testing.T) {
 		t.Fatalf("%v", first)
 	}
 	var wg sync.WaitGroup
+	body := text(p.Request(t))
 	for range 20 {
 		wg.Go(func() {
-			if again := w.settle(p); again["success"] != true {
-				t.Errorf("again: %v", again)
+			resp, err := http.Post(w.b.base+"/x402/settle", "application/json", strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			var again payment.SettlementResponse
+			if err := json.NewDecoder(resp.Body).Decode(&again); err != nil || !again.Success {
+				t.Errorf("again: %+v, %v", again, err)
 			}
 		})
 	}
