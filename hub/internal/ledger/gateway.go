@@ -131,7 +131,7 @@ func (l *Ledger) Buy(ctx context.Context, o Offer, p payment.PaymentPayload) (sa
 		return sale, answer, errors.Join(no, err)
 	}
 	s, fresh, failed := l.settle(ctx, t, o.Capability)
-	if answer, err = l.settled(t, s, fresh, failed); failed != nil {
+	if answer, _ = l.settled(t, s, fresh, failed); failed != nil {
 		return sale, answer, failed
 	}
 	if answer.Success && s.Capability != o.Capability {
