@@ -100,20 +100,28 @@ type SettlementResponse struct {
 
 // Receipt is the ledger's receipt inside; ok is false when there is none.
 func (s SettlementResponse) Receipt() (r SignedReceipt, ok bool, err error) {
+	wire, err := s.ReceiptBytes()
+	if wire == nil && err == nil {
+		return r, false, nil
+	}
+	if err == nil {
+		r, err = ParseReceipt(wire)
+	}
+	return r, true, err
+}
+
+// ReceiptBytes is the same as it was signed, nil when there is none.
+func (s SettlementResponse) ReceiptBytes() ([]byte, error) {
 	raw, ok := s.Extensions[ExtReceipt]
 	if !ok {
-		return r, false, nil
+		return nil, nil
 	}
 	var text string
 	if err := codec.UnmarshalJSON(raw, &text); err != nil {
-		return r, true, malformed(err, "receipt")
+		return nil, malformed(err, "receipt")
 	}
 	wire, err := codec.DecodeB64(text)
-	if err != nil {
-		return r, true, malformed(err, "receipt")
-	}
-	r, err = ParseReceipt(wire)
-	return r, true, err
+	return wire, malformed(err, "receipt")
 }
 
 // VerifyResponse answers verify.

@@ -31,7 +31,8 @@ const (
 	KeyPaymentPayload  = "x402.payment.payload"
 	KeyPaymentReceipts = "x402.payment.receipts"
 	KeyPaymentError    = "x402.payment.error"
-	KeyPaymentAccept   = "anet.payment.accept" // local only, never sent
+	KeyPaymentAccept   = "anet.payment.accept"     // local only, never sent
+	KeyQuoteExpires    = "anet.payment.expires_at" // ms, beside a quote
 )
 
 // PendingApproval is what KeyInbound says of a task a person has yet to accept.

@@ -67,6 +67,13 @@ const (
 	RailNotPayable      Reason = "rail_not_payable"
 )
 
+// Why this node did not pay by itself. No other node says so.
+const (
+	PaymentOverLimit Reason = "payment_over_limit"
+	PayeeNotListed   Reason = "payee_not_listed"
+	QuoteAbovePrice  Reason = "quote_above_price"
+)
+
 // sentences tell the requester what happened and what to do.
 var sentences = map[Reason]string{
 	NotAccepting:        "The provider takes no tasks from this node. Ask its operator to run: anet peers allow <your AID>.",
@@ -119,6 +126,10 @@ var sentences = map[Reason]string{
 	NoPendingQuote:      "No quote is open for this task. Send the call again to get one.",
 	QuoteExpired:        "The quote has expired. Send the call again to get a new one.",
 	RailNotPayable:      "This node cannot pay on any network the provider accepts. Nothing was signed.",
+
+	PaymentOverLimit: "The price is more than this node may pay. Look at the limits with: anet payments show; nothing was signed.",
+	PayeeNotListed:   "This node pays by itself only who is on its list of payees. Nothing was signed; to pay this once: anet pay TASK.",
+	QuoteAbovePrice:  "The quote is above the price on the provider's signed card. Nothing was signed; to pay it all the same: anet pay TASK.",
 }
 
 // Known reports whether r is in the list.

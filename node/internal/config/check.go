@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anet-hub/anet/shared/capability"
+	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/task"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -47,6 +48,7 @@ func (c *Config) check(r report) {
 		r("/visibility", `visibility must be "hub-local", "federated" or "public"`)
 	}
 	c.Inbound.check(r.in("/inbound"))
+	c.Payments.check(r.in("/payments"))
 	if c.Modules.Service != nil {
 		c.Modules.Service.check(r.in("/modules/service"))
 	}
@@ -168,6 +170,33 @@ func (s Strangers) check(r report) {
 	}
 }
 
+// maxCredits is the most credits anything can hold.
+const maxCredits = 1<<63 - 1
+
+func (p Payments) check(r report) {
+	for _, l := range []struct {
+		name  string
+		value uint64
+	}{
+		{"auto_max", p.AutoMax}, {"agent_max", p.AgentMax}, {"agent_daily_max", p.AgentDailyMax},
+		{"explicit_max", p.ExplicitMax}, {"daily_max", p.DailyMax},
+	} {
+		if l.value > maxCredits {
+			r(jsontext.Pointer("/"+l.name), "%s must be below 2^63", l.name)
+		}
+	}
+	seen := map[string]bool{}
+	for i, aid := range p.Payees {
+		switch {
+		case !identity.ValidAID(aid):
+			r(at("/payees", i, ""), "%.80q is no full AID", aid)
+		case seen[aid]:
+			r(at("/payees", i, ""), "payee %s stands twice", aid)
+		}
+		seen[aid] = true
+	}
+}
+
 func (s *Service) check(r report) {
 	checkTimeout(r, s.TimeoutMS)
 	checkFile(r, s.TokenFile)
@@ -200,7 +229,7 @@ func (c ServiceCapability) check(r report, allowTCP bool) {
 	checkTimeout(r, c.TimeoutMS)
 	checkFile(r, c.TokenFile)
 	c.checkURL(r, allowTCP)
-	if c.Price > 1<<63-1 {
+	if c.Price > maxCredits {
 		r("/price", "price must be below 2^63")
 	}
 	text(r, "/name", c.Name, MaxName)

@@ -27,6 +27,7 @@ type Config struct {
 	Visibility      Visibility `json:"visibility"`
 	Inbound         Inbound    `json:"inbound"`
 	Modules         Modules    `json:"modules"`
+	Payments        Payments   `json:"payments"`
 	NoResponseAfter Duration   `json:"no_response_after"`
 }
 
@@ -131,12 +132,31 @@ const DefaultTimeout = 2 * time.Minute
 // DefaultNoResponse is how long a task waits for a first sign of life (L.9).
 const DefaultNoResponse = 15 * time.Minute
 
+// Payments bounds what the node pays, in whole credits: for one call without
+// being told to, on the word of a program, on the word of a person; and in a day.
+type Payments struct {
+	AutoMax       uint64 `json:"auto_max"`
+	AgentMax      uint64 `json:"agent_max"`
+	AgentDailyMax uint64 `json:"agent_daily_max"`
+	ExplicitMax   uint64 `json:"explicit_max"`
+	DailyMax      uint64 `json:"daily_max"`
+	// PayeeList keeps payments that no person made to the payees named.
+	PayeeList bool     `json:"payee_list"`
+	Payees    []string `json:"payees"`
+	// PublicPrices shows this node's own prices on its public card.
+	PublicPrices bool `json:"public_prices"`
+}
+
+// DefaultPayments leaves every payment to a person, and bounds those.
+func DefaultPayments() Payments { return Payments{ExplicitMax: 10, DailyMax: 50, PayeeList: true} }
+
 // Default is the configuration of a node that has no file: closed, nothing
-// public, nothing served.
+// public, nothing served, nothing paid but by a person.
 func Default() *Config {
 	return &Config{
 		Visibility:      HubLocal,
 		Inbound:         Inbound{Policy: Closed, Strangers: DefaultStrangers()},
+		Payments:        DefaultPayments(),
 		NoResponseAfter: Duration(DefaultNoResponse),
 	}
 }

@@ -26,9 +26,13 @@ func SetName(v string) Edit           { return Edit{[]string{"name"}, v} }
 func SetTags(v []string) Edit         { return Edit{[]string{"tags"}, v} }
 func SetPolicy(v Policy) Edit         { return Edit{[]string{"inbound", "policy"}, v} }
 func SetVisibility(v Visibility) Edit { return Edit{[]string{"visibility"}, v} }
+func SetPayees(v []string) Edit       { return Edit{[]string{"payments", "payees"}, v} }
 func SetSummary(v string) Edit        { return Edit{[]string{"profile", "summary"}, v} }
 func SetReadme(v string) Edit         { return Edit{[]string{"profile", "readme"}, v} }
 func SetPricing(v string) Edit        { return Edit{[]string{"profile", "pricing"}, v} }
+
+// SetPayment sets one limit of payments, or whether the list of payees counts.
+func SetPayment(name string, v any) Edit { return Edit{[]string{"payments", name}, v} }
 
 // Update applies the edits to the folder's file, all of them or none, and
 // leaves every other byte of it alone. A file that is broken, or that an edit

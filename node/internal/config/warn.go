@@ -18,8 +18,6 @@ func (c *Config) Warnings() []string {
 	for _, s := range c.services() {
 		_, public := c.Public(s.ID)
 		switch {
-		case s.Price > 0:
-			told = append(told, fmt.Sprintf("capability %s has a price, and this build takes no payment: calls are refused", s.ID))
 		case !public:
 			told = append(told, fmt.Sprintf("capability %s is not public: only peers on the allow and trust lists can call it", s.ID))
 		}

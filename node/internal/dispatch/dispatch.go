@@ -116,7 +116,7 @@ func (d *Dispatch) reportWork(id string) (over func()) {
 			if err != nil || k.State.Terminal() {
 				return err
 			}
-			return d.tell(tx, &k, task.Working, "")
+			return d.Tell(tx, &k, task.Working, "", nil)
 		})
 		if err != nil {
 			d.log.Error("dispatch: cannot report a call as working", "task", id, "error", err)
@@ -168,7 +168,11 @@ func (d *Dispatch) finish(tx *journal.Tx, id string, out provider.Outcome) error
 	if err != nil || k.State.Terminal() {
 		return err
 	}
-	if k.CancelRequested && out.Status != effect.OK {
+	bill, err := billOf(tx, id)
+	switch {
+	case err != nil:
+		return err
+	case k.CancelRequested && out.Status != effect.OK && !bill.paid():
 		return d.Canceled(tx, &k, "")
 	}
 	return d.Answer(tx, &k, out)

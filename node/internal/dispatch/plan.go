@@ -26,29 +26,37 @@ type Plan struct {
 }
 
 // Plan looks for who answers the id and takes a slot for it. Whether the caller
-// may call it was decided before, by the id alone.
+// may call it was decided before, by the id alone. It is for calls that are free.
 func (d *Dispatch) Plan(capID string) Plan {
 	p, found := d.providers.Resolve(capID)
 	if !found {
 		return Plan{outcome: provider.Unavailable(task.CapabilityNotServed, "nothing here answers "+capID)}
 	}
 	if _, priced := provider.PriceOf(p, capID); priced {
-		// Never for free what has a price: this build takes no payments.
+		// Never for free what has a price: who gets here was not asked to pay.
 		return Plan{outcome: provider.Unavailable(task.PaymentsUnavailable, "this node cannot take payments")}
 	}
-	limit := provider.LimitOf(p, capID)
-	slot, retry := d.short, shortRetry
-	if limit > provider.ShortCall {
-		slot, retry = d.long, longRetry
-	}
+	plan := d.planFor(p, capID)
 	select {
-	case slot <- struct{}{}:
-		return Plan{provider: p, limit: limit, slot: slot}
+	case plan.slot <- struct{}{}:
+		return plan
 	default:
 		busy := provider.Unavailable(task.Unavailable, "too many calls are at work")
-		busy.RetryAfter = retry
+		busy.RetryAfter = shortRetry
+		if plan.Long() {
+			busy.RetryAfter = longRetry
+		}
 		return Plan{outcome: busy}
 	}
+}
+
+// planFor is a plan whose slot is still to be taken.
+func (d *Dispatch) planFor(p provider.Provider, capID string) Plan {
+	plan := Plan{provider: p, limit: provider.LimitOf(p, capID), slot: d.short}
+	if plan.Long() {
+		plan.slot = d.long
+	}
+	return plan
 }
 
 // Runs reports whether a provider is going to be asked at all.

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/known"
@@ -16,22 +17,30 @@ import (
 // Answer ends a call with its outcome: deliverable, receipt, state and the
 // message that tells the requester, all in this transaction.
 func (d *Dispatch) Answer(tx *journal.Tx, k *journal.Task, out provider.Outcome) error {
-	deliverable, err := deliverableOf(k.Capability, out).Bytes()
+	bill, err := billOf(tx, k.ID)
+	if err != nil {
+		return err
+	}
+	deliverable, err := deliverableOf(k.Capability, out, bill).Bytes()
 	if err != nil {
 		// A provider's metrics that are no JSON must not cost the requester its answer.
 		bad := provider.Unverified(task.BadAnswer, "the provider's answer cannot be written down")
-		if deliverable, err = deliverableOf(k.Capability, bad).Bytes(); err != nil {
+		if deliverable, err = deliverableOf(k.Capability, bad, bill).Bytes(); err != nil {
 			return err
 		}
 		out = bad
 	}
 	k.Effect, k.Reason, k.Note, k.RetryAfter = string(out.Status), string(reasonOf(out)), out.Message, out.RetryAfter
-	return d.conclude(tx, k, deliverable, out.Status.State(false), metadataOf(out))
+	state := out.Status.State(bill.paid())
+	meta := metadataOf(out, state)
+	bill.tell(meta)
+	return d.conclude(tx, k, deliverable, state, meta)
 }
 
-func deliverableOf(capID string, out provider.Outcome) effect.Deliverable {
+func deliverableOf(capID string, out provider.Outcome, b bill) effect.Deliverable {
 	v := effect.New(capID, out.Status)
 	v.Verifiable, v.Metrics, v.Message, v.Evidence = out.Verifiable, out.Metrics, out.Message, out.Evidence
+	b.addTo(&v)
 	return v
 }
 
@@ -43,9 +52,9 @@ func reasonOf(out provider.Outcome) task.Reason {
 	return out.Reason
 }
 
-func metadataOf(out provider.Outcome) map[string]any {
+func metadataOf(out provider.Outcome, state task.State) map[string]any {
 	m := map[string]any{
-		task.KeyState:        out.Status.State(false),
+		task.KeyState:        state,
 		task.KeyEffectStatus: out.Status,
 	}
 	if r := reasonOf(out); r != "" {
@@ -154,7 +163,7 @@ func (d *Dispatch) Canceled(tx *journal.Tx, k *journal.Task, why task.Reason) er
 	if err := tx.PutTask(k); err != nil {
 		return err
 	}
-	return d.tell(tx, k, task.Canceled, words)
+	return d.Tell(tx, k, task.Canceled, words, nil)
 }
 
 // Working tells the requester that the task is being looked at.
@@ -163,11 +172,12 @@ func (d *Dispatch) Working(tx *journal.Tx, k *journal.Task) error {
 	if err := tx.PutTask(k); err != nil {
 		return err
 	}
-	return d.tell(tx, k, task.Working, "")
+	return d.Tell(tx, k, task.Working, "", nil)
 }
 
-// tell puts a status message on its way.
-func (d *Dispatch) tell(tx *journal.Tx, k *journal.Task, s task.State, words string) error {
+// Tell puts a status message on its way. More is said in its metadata beside the
+// task's reason and effect, or in their place.
+func (d *Dispatch) Tell(tx *journal.Tx, k *journal.Task, s task.State, words string, more map[string]any) error {
 	meta := map[string]any{}
 	if k.Reason != "" {
 		meta[task.KeyReason] = k.Reason
@@ -175,6 +185,7 @@ func (d *Dispatch) tell(tx *journal.Tx, k *journal.Task, s task.State, words str
 	if k.Effect != "" {
 		meta[task.KeyEffectStatus] = k.Effect
 	}
+	maps.Copy(meta, more)
 	body, err := StatusBody(s, words, meta, tx.Now().UnixMilli())
 	if err != nil {
 		return err

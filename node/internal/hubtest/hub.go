@@ -22,6 +22,7 @@ type Hub struct {
 	plain   bool // does not know wait_ms
 	quota   int
 	reviews []Review
+	ledger  *Ledger
 	loseAck bool
 	via     string
 	log     []Attempt

@@ -53,14 +53,18 @@ func (a *Admission) Public(capID string) bool {
 	return ok
 }
 
-// Admit takes a call in, or says why not. A refused call uses nothing up. The
-// caller must release an admitted one when it is over.
-func (a *Admission) Admit(capID, caller string, argBytes int, now time.Time) (release func(), refusal *Refusal) {
+// Admit takes a call in, or says why not. A refused call uses nothing up, also
+// where it is refused for what else is wrong with it, nil for nothing: the limits
+// speak first. The caller must release an admitted one when it is over.
+func (a *Admission) Admit(capID, caller string, argBytes int, now time.Time, wrong *Refusal) (release func(), refusal *Refusal) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := callerKey(capID, caller)
 	if r := a.refuse(capID, key, argBytes, now); r != nil {
 		return nil, r
+	}
+	if wrong != nil {
+		return nil, wrong
 	}
 	a.minute.add(key, now)
 	a.day.add(key, now)

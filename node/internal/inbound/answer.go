@@ -1,12 +1,14 @@
 package inbound
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/mailbox"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/effect"
+	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/task"
 )
 
@@ -25,23 +27,35 @@ func (h *Handler) status(ctx context.Context, m mailbox.Mail) error {
 	}
 	return h.answered(ctx, m, func(tx *journal.Tx, k *journal.Task) error {
 		next, moved := k.State.Next(msg.State)
-		if !moved && (k.State.Terminal() || meta.Reason() == "") {
-			return tx.PutTask(k)
+		if moved || !k.State.Terminal() && meta.Reason() != "" {
+			k.Reason, k.Note, k.RetryAfter = string(meta.Reason()), msg.Text, meta.RetryAfter()
+			if k.Capability != "" {
+				k.Effect = string(effectOf(next, meta))
+			}
+			k.To(next, tx.Now())
 		}
-		k.Reason, k.Note, k.RetryAfter = string(meta.Reason()), msg.Text, meta.RetryAfter()
-		if k.Capability != "" {
-			k.Effect = string(effectOf(next, meta))
-		}
-		k.To(next, tx.Now())
-		return tx.PutTask(k)
+		return h.hear(tx, k, meta)
 	})
+}
+
+// hear records the task, and what is said of its payment.
+func (h *Handler) hear(tx *journal.Tx, k *journal.Task, meta task.Metadata) error {
+	if k.Capability == "" || !meta.Pays() {
+		return tx.PutTask(k)
+	}
+	if err := h.Purse.Hear(tx, k, meta); err != nil {
+		return err
+	}
+	return tx.PutTask(k)
 }
 
 // effectOf is what a call without a result did, nothing yet while it goes on: a
 // quote says what it waits for. Only a refusal says that nothing was attempted,
 // and not where the provider has lost the task: then it may have run.
 func effectOf(s task.State, meta task.Metadata) effect.Status {
-	if s == task.InputRequired && meta.Text(task.KeyPaymentStatus) == "payment-required" {
+	switch said := payment.Status(meta.Text(task.KeyPaymentStatus)); {
+	case s != task.InputRequired:
+	case said == payment.StatusRequired, said == payment.StatusFailed:
 		return effect.PaymentRequired
 	}
 	if !s.Terminal() {
@@ -72,8 +86,11 @@ func (h *Handler) answered(ctx context.Context, m mailbox.Mail, f func(*journal.
 			return drop(string(DropKind))
 		case k.Peer != m.From:
 			return drop(string(DropPeer))
-		case denied:
-			return drop(string(DropDenied))
+		}
+		if denied { // what was paid for is taken all the same (L.5)
+			if paying, err := h.Purse.Paying(tx, k.ID); err != nil || !paying {
+				return cmp.Or(err, drop(string(DropDenied)))
+			}
 		}
 		k.Heard = tx.Now()
 		if err := h.Book.Keep(tx, m.From, m.Sender, true); err != nil {
@@ -108,7 +125,7 @@ func (h *Handler) result(ctx context.Context, m mailbox.Mail) error {
 // asked for more.
 func (h *Handler) takeResult(tx *journal.Tx, k *journal.Task, msg task.ResultResp, meta task.Metadata) error {
 	if k.Receipt != nil && k.State.Terminal() {
-		return tx.PutTask(k) // the first receipt stands
+		return h.hear(tx, k, meta) // the first receipt stands
 	}
 	k.Deliverable, k.Receipt, k.ResultCID = msg.Deliverable, msg.Receipt, codec.CID(msg.Deliverable)
 	if err := tx.AddEvidence(journal.Evidence{
@@ -119,7 +136,7 @@ func (h *Handler) takeResult(tx *journal.Tx, k *journal.Task, msg task.ResultRes
 	}
 	if k.State.Terminal() {
 		k.LateResult = true
-		return tx.PutTask(k)
+		return h.hear(tx, k, meta)
 	}
 	k.Reason, k.RetryAfter = string(meta.Reason()), meta.RetryAfter()
 	if k.Capability != "" {
@@ -127,7 +144,7 @@ func (h *Handler) takeResult(tx *journal.Tx, k *journal.Task, msg task.ResultRes
 	}
 	next, _ := k.State.Next(msg.Asked(meta))
 	k.To(next, tx.Now())
-	return tx.PutTask(k)
+	return h.hear(tx, k, meta)
 }
 
 // readEffect takes the status from the deliverable, which the receipt covers,

@@ -6,24 +6,60 @@ import (
 	"github.com/anet-hub/anet/node/internal/dispatch"
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/mailbox"
+	"github.com/anet-hub/anet/node/internal/till"
+	"github.com/anet-hub/anet/shared/task"
 )
 
-// call admits a capability call within its limits and has it run.
+// call admits a capability call within its limits, and has it run or quoted.
 func (h *Handler) call(ctx context.Context, o order, trust journal.Trust, settled func(mailbox.Verdict)) {
-	release := func() {}
-	if trust == journal.TrustPublicCap {
-		admitted, refusal := h.Admission.Admit(o.call.Capability, o.mail.From, o.weight(), h.Now())
-		if refusal != nil {
-			h.settle(settled, h.refuse(ctx, o, *refusal))
-			return
-		}
-		release = admitted
-	}
-	if o.withdrawn {
-		defer release()
-		h.settle(settled, h.takeWithdrawn(ctx, o, trust))
+	item, sold := h.Till.Sells(o.call.Capability)
+	release, refusal := h.admit(o, trust, sold)
+	if refusal != nil {
+		h.settle(settled, h.refuse(ctx, o, *refusal))
 		return
 	}
+	switch {
+	case o.withdrawn:
+		defer release()
+		h.settle(settled, h.takeWithdrawn(ctx, o, trust))
+	case sold:
+		defer release()
+		h.settle(settled, h.quote(ctx, o, trust, item))
+	default:
+		h.work(ctx, o, trust, release, settled)
+	}
+}
+
+// admit holds a call to the limits of a public capability and, where it is sold,
+// to carrying what a payment is bound to.
+func (h *Handler) admit(o order, trust journal.Trust, sold bool) (release func(), refusal *Refusal) {
+	var wrong *Refusal
+	if sold && o.doc.Nonce() == "" {
+		wrong = &Refusal{Reason: task.TaskNonceRequired}
+	}
+	if trust == journal.TrustPublicCap {
+		return h.Admission.Admit(o.call.Capability, o.mail.From, o.weight(), h.Now(), wrong)
+	}
+	return func() {}, wrong
+}
+
+// quote answers a call with its price.
+func (h *Handler) quote(ctx context.Context, o order, trust journal.Trust, item till.Item) error {
+	k := h.newTask(o, trust)
+	err := h.commit(ctx, h.Journal.Write, o.mail, func(tx *journal.Tx) error {
+		if err := h.Till.Quote(tx, &k, item, o.req.Payment); err != nil {
+			return err
+		}
+		return h.keep(tx, o, k)
+	})
+	if err == nil && len(o.req.Payment) > 0 {
+		h.Till.Poke()
+	}
+	return err
+}
+
+// work has a call run that is free.
+func (h *Handler) work(ctx context.Context, o order, trust journal.Trust, release func(), settled func(mailbox.Verdict)) {
 	k, plan := h.newTask(o, trust), h.Dispatch.Plan(o.call.Capability)
 	if !plan.Runs() {
 		defer release()

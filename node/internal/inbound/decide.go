@@ -11,6 +11,7 @@ import (
 
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/task"
 )
 
@@ -54,8 +55,8 @@ func Decide(r Request) Decision {
 
 // Turn is what a decision about a message within a task looks at (L.5).
 type Turn struct {
-	Kind    string // of the ChatMsg
-	Payment string // x402.payment.status, "" for none
+	Kind    string         // of the ChatMsg
+	Payment payment.Status // "" for none
 
 	Known    bool          // this node holds the task
 	SamePeer bool          // with the sender
@@ -124,7 +125,9 @@ func sayable(t Turn) bool {
 	return false
 }
 
-func pays(t Turn) bool { return t.Payment == "payment-submitted" || t.Payment == "payment-rejected" }
+func pays(t Turn) bool {
+	return t.Payment == payment.StatusSubmitted || t.Payment == payment.StatusRejected
+}
 
 // decideUnknown lets only those wait whom this node knows: a stranger could
 // otherwise fill the mailbox with messages that are never acknowledged. A denied

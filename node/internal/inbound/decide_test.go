@@ -133,7 +133,7 @@ func TestAdmission(t *testing.T) {
 	} {
 		a := NewAdmission([]config.PublicCapability{limit})
 		for i, c := range tt.calls {
-			release, refusal := a.Admit(c.cap, c.caller, c.bytes, noon.Add(c.at))
+			release, refusal := a.Admit(c.cap, c.caller, c.bytes, noon.Add(c.at), nil)
 			got := Refusal{}
 			if refusal != nil {
 				got = *refusal
@@ -150,11 +150,11 @@ func TestAdmission(t *testing.T) {
 
 func TestReleaseCountsOnce(t *testing.T) {
 	a := NewAdmission([]config.PublicCapability{config.DefaultPublic("x")})
-	first, _ := a.Admit("x", "a", 0, noon)
+	first, _ := a.Admit("x", "a", 0, noon, nil)
 	first()
-	second, _ := a.Admit("x", "a", 0, noon)
+	second, _ := a.Admit("x", "a", 0, noon, nil)
 	first()
-	if _, refusal := a.Admit("x", "a", 0, noon); refusal == nil {
+	if _, refusal := a.Admit("x", "a", 0, noon, nil); refusal == nil {
 		t.Error("releasing a call twice freed the place of another one")
 	}
 	second()

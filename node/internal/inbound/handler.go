@@ -12,6 +12,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/mailbox"
 	"github.com/anet-hub/anet/node/internal/outbox"
 	"github.com/anet-hub/anet/node/internal/peers"
+	"github.com/anet-hub/anet/node/internal/till"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/task"
 )
@@ -26,6 +27,15 @@ type Notifier interface {
 	Notify(d outbox.Draft)
 }
 
+// Purse pays for what this node asked for.
+type Purse interface {
+	// Hear takes what a provider says of the payment for a task: its price, which
+	// may be paid in this transaction, and what became of a payment.
+	Hear(tx *journal.Tx, k *journal.Task, meta task.Metadata) error
+	// Paying reports whether something was signed for the task that may have moved.
+	Paying(tx *journal.Tx, id string) (bool, error)
+}
+
 // Parts is what the handler works with.
 type Parts struct {
 	AID       string
@@ -36,6 +46,8 @@ type Parts struct {
 	Admission *Admission
 	Strangers config.Strangers
 	Dispatch  *dispatch.Dispatch
+	Till      *till.Till
+	Purse     Purse
 	Notifier  Notifier
 	Dropped   *mailbox.Counts
 	Log       *slog.Logger

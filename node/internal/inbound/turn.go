@@ -9,6 +9,8 @@ import (
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/known"
 	"github.com/anet-hub/anet/node/internal/mailbox"
+	"github.com/anet-hub/anet/node/internal/till"
+	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/task"
 )
 
@@ -50,7 +52,7 @@ func (h *Handler) turn(ctx context.Context, m mailbox.Mail) error {
 func (h *Handler) turnFacts(ctx context.Context, m mailbox.Mail, msg task.ChatMsg, meta task.Metadata) (k journal.Task, t Turn, err error) {
 	s := h.standing(m.From)
 	t = Turn{
-		Kind: msg.Kind, Payment: meta.Text(task.KeyPaymentStatus), Denied: s.Denied, Listed: s.Listed(),
+		Kind: msg.Kind, Payment: payment.Status(meta.Text(task.KeyPaymentStatus)), Denied: s.Denied, Listed: s.Listed(),
 		Age: h.Now().Sub(m.Sent()), Waiting: h.waiting.others(m.From, m.MID, h.Now()),
 	}
 	err = h.Journal.Read(ctx, func(tx *journal.Tx) error {
@@ -84,6 +86,10 @@ type said struct {
 	belongs bool // its sender's identity belongs on record
 }
 
+func (s said) pays(what payment.Status) bool {
+	return s.msg.Kind == task.KindText && payment.Status(s.meta.Text(task.KeyPaymentStatus)) == what
+}
+
 // takeTurn records the message and does what it asks.
 func (h *Handler) takeTurn(ctx context.Context, s said, id string) error {
 	running := false
@@ -103,11 +109,14 @@ func (h *Handler) takeTurn(ctx context.Context, s said, id string) error {
 		if err := record(tx, s.mail, &k, s.msg); err != nil {
 			return err
 		}
-		running, err = h.act(tx, &k, s.msg, s.meta)
+		running, err = h.act(tx, &k, s)
 		return err
 	})
-	if err == nil && running {
+	switch {
+	case err == nil && running:
 		h.Dispatch.Cancel(id)
+	case err == nil && s.pays(payment.StatusSubmitted):
+		h.Till.Poke()
 	}
 	if full, ok := errors.AsType[noRoom](err); ok {
 		return h.notKept(s.mail, full.Reason)
@@ -174,22 +183,37 @@ func record(tx *journal.Tx, m mailbox.Mail, k *journal.Task, msg task.ChatMsg) e
 
 // act moves the task on. It is true when a call at work is to be ended once
 // this is on disk.
-func (h *Handler) act(tx *journal.Tx, k *journal.Task, msg task.ChatMsg, meta task.Metadata) (endCall bool, err error) {
-	switch {
+func (h *Handler) act(tx *journal.Tx, k *journal.Task, s said) (endCall bool, err error) {
+	switch msg := s.msg; {
 	case k.Role == journal.Requester:
 		k.Heard = tx.Now()
-		next, _ := k.State.Next(msg.Asked(meta))
+		next, _ := k.State.Next(msg.Asked(s.meta))
 		k.To(next, tx.Now())
-	case msg.Kind == task.KindCancel && k.Started:
-		k.CancelRequested, endCall = true, true
+	case k.Capability != "" && s.pays(payment.StatusSubmitted):
+		return false, h.Till.Take(tx, k, s.meta[task.KeyPaymentPayload])
+	case k.Capability != "" && s.pays(payment.StatusRejected):
+		return false, h.Till.Declined(tx, k)
 	case msg.Kind == task.KindCancel:
-		return false, h.Dispatch.Canceled(tx, k, "")
+		return h.cancel(tx, k)
 	case msg.Kind == task.KindEndRequest && k.Capability == "":
 		return false, h.Dispatch.CompleteText(tx, k)
 	case k.Capability == "":
 		k.To(task.Working, tx.Now())
 	}
 	return endCall, tx.PutTask(k)
+}
+
+// cancel withdraws a task. Work that is paid goes on: it is only noted (L.5).
+func (h *Handler) cancel(tx *journal.Tx, k *journal.Task) (endCall bool, err error) {
+	held, err := till.Holds(tx, k.ID)
+	switch {
+	case err != nil:
+		return false, err
+	case !held && !k.Started:
+		return false, h.Dispatch.Canceled(tx, k, "")
+	}
+	k.CancelRequested = true
+	return !held, tx.PutTask(k)
 }
 
 // Bounds of the cancellations kept for tasks that have not come. Anybody can

@@ -226,8 +226,13 @@ func (t *Tx) NextTending(silence, unread time.Duration) (time.Time, bool, error)
 		WHERE role = 'requester' AND state = 'submitted' AND ended_at = 0 AND sent_at > 0 AND heard_at = 0
 		UNION ALL
 		SELECT min(created_at) + ? FROM task
-		WHERE role = 'provider' AND state = 'submitted' AND ended_at = 0 AND capability = '')`,
-		[]any{silence.Milliseconds(), unread.Milliseconds()}, &next)
+		WHERE role = 'provider' AND state = 'submitted' AND ended_at = 0 AND capability = ''
+		UNION ALL
+		SELECT min(q.exp) FROM quote q JOIN task k ON k.id = q.task
+		WHERE k.role = 'provider' AND k.state = 'input-required' AND k.ended_at = 0 AND NOT EXISTS (SELECT 1 FROM sale s WHERE s.task = k.id)
+		UNION ALL
+		SELECT min(not_after) + ? FROM spend WHERE state = 'open')`,
+		[]any{silence.Milliseconds(), unread.Milliseconds(), SpendGrace.Milliseconds()}, &next)
 	if err != nil || next == nil {
 		return time.Time{}, false, err
 	}

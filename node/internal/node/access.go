@@ -7,6 +7,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/peers"
+	"github.com/anet-hub/anet/node/internal/till"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/task"
 )
@@ -50,8 +51,9 @@ func (n *Node) RemovePeer(_ context.Context, aid string) error {
 	return err
 }
 
-// cancelAll ends every open task with a peer. Its answers are dropped from now
-// on, so this node's own tasks end here, whatever the peer says.
+// cancelAll ends every open task with a peer that nothing was paid for. Its answers
+// are dropped from now on, so this node's own tasks end here, whatever the peer
+// says.
 func (n *Node) cancelAll(ctx context.Context, aid string) error {
 	var working []string
 	err := n.Journal.Write(ctx, func(tx *journal.Tx) error {
@@ -60,6 +62,13 @@ func (n *Node) cancelAll(ctx context.Context, aid string) error {
 			return err
 		}
 		for _, k := range open {
+			moved, err := n.moved(tx, &k)
+			if err != nil {
+				return err
+			}
+			if moved {
+				continue // it is owed, or has been paid for (L.10)
+			}
 			if k.Started && k.Role == journal.Provider {
 				working = append(working, k.ID)
 			}
@@ -104,6 +113,14 @@ func (n *Node) part(tx *journal.Tx, k *journal.Task) error {
 	}
 	k.To(task.Canceled, tx.Now())
 	return tx.PutTask(k)
+}
+
+// moved reports whether money moved for a task, or may have.
+func (n *Node) moved(tx *journal.Tx, k *journal.Task) (bool, error) {
+	if k.Role == journal.Provider {
+		return till.Holds(tx, k.ID)
+	}
+	return n.Wallet.Paying(tx, k.ID)
 }
 
 // Fill adds what the node is doing to a status.

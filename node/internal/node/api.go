@@ -38,6 +38,10 @@ type Tasks interface {
 	End(ctx context.Context, id, text string, files []File) (Task, error)
 	// Cancel withdraws a delegation nobody has seen, and asks otherwise.
 	Cancel(ctx context.Context, id string) (Task, error)
+	// Pay signs for the quote of a task and sends the payment. Conflict where there
+	// is nothing to pay or a payment is under way, Forbidden where a limit of this
+	// node, or the quote itself, does not let it.
+	Pay(ctx context.Context, id string, c Consent) (Task, error)
 
 	// Review publishes what this node thinks of work it asked for. Conflict for a
 	// task without a verified receipt, or one that was reviewed; Forbidden where
@@ -116,6 +120,7 @@ type Order struct {
 	Args       json.RawMessage `json:"args,omitempty"` // a JSON object, {} when absent
 	Files      []File          `json:"files,omitempty"`
 	ContextID  string          `json:"context_id,omitempty"`
+	Pay        *Consent        `json:"pay,omitempty"` // what may be paid if it has a price
 }
 
 // File is an attachment. Name and Mime are the sender's word; a receiver
@@ -150,6 +155,7 @@ type Task struct {
 	ResultCID       string          `json:"result_cid,omitempty"`
 	Receipt         []byte          `json:"receipt,omitempty"` // the signed object
 	Review          *Review         `json:"review,omitempty"`  // what this node said of it
+	Payment         *Payment        `json:"payment,omitempty"` // of a call that has a price
 
 	// Delivery is how far the delegation of a requester came: queued, sent, or
 	// answered once anything came back.

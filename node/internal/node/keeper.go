@@ -28,6 +28,7 @@ func (n *Node) Keep(ctx context.Context) error {
 	for busy := true; ; { // with starting
 		changed := n.Journal.Changed()
 		n.report("look after the tasks", n.tend(ctx))
+		n.report("ask what became of payments", n.Wallet.Resolve(ctx))
 		if !n.Now().Before(purge) {
 			n.report("delete what is over", n.purge(ctx))
 			purge = n.Now().Add(purgeEvery)
@@ -98,19 +99,25 @@ func (n *Node) report(what string, err error) {
 // tend gives up on silent providers and tells waiting requesters that their
 // task was seen. It writes only when there is something to do.
 func (n *Node) tend(ctx context.Context) error {
-	var silent, unread []journal.Task
+	var silent, unread, overdue []journal.Task
 	err := n.Journal.Read(ctx, func(tx *journal.Tx) (err error) {
 		if silent, err = tx.Silent(tx.Now().Add(-n.patience())); err != nil {
+			return err
+		}
+		if overdue, err = tx.Overdue(); err != nil {
 			return err
 		}
 		unread, err = tx.Unread(tx.Now().Add(-firstTurn))
 		return err
 	})
-	if err != nil || len(silent)+len(unread) == 0 {
+	if err != nil || len(silent)+len(unread)+len(overdue) == 0 {
 		return err
 	}
 	return n.Journal.Write(ctx, func(tx *journal.Tx) error {
 		if err := each(tx, silent, n.giveUp); err != nil {
+			return err
+		}
+		if err := each(tx, overdue, n.Till.Expire); err != nil {
 			return err
 		}
 		return each(tx, unread, n.Dispatch.Working)

@@ -16,6 +16,8 @@ import (
 	"github.com/anet-hub/anet/node/internal/mailbox"
 	"github.com/anet-hub/anet/node/internal/outbox"
 	"github.com/anet-hub/anet/node/internal/peers"
+	"github.com/anet-hub/anet/node/internal/till"
+	"github.com/anet-hub/anet/node/internal/wallet"
 	"github.com/anet-hub/anet/shared/envelope"
 	"github.com/anet-hub/anet/shared/identity"
 )
@@ -47,6 +49,8 @@ type Parts struct {
 	Public    []config.PublicCapability
 	Strangers config.Strangers
 	Unknown   func() // the hub does not know this node
+	Ledger    Ledger // nil where no hub was joined: nothing is sold or paid
+	Payments  func() config.Payments
 
 	NoResponseAfter time.Duration // 0 for never
 	Log             *slog.Logger
@@ -58,6 +62,8 @@ type Node struct {
 	Parts
 	Outbox   *outbox.Outbox
 	Dispatch *dispatch.Dispatch
+	Till     *till.Till
+	Wallet   *wallet.Wallet
 	Mailbox  *mailbox.Mailbox
 	Dropped  *mailbox.Counts
 }
@@ -72,9 +78,14 @@ func New(p Parts) *Node {
 		Sealer: outbox.Sealer{Book: book, Signer: p.Keys.Signer, KeySet: p.Keys.Published},
 	}
 	n.Dispatch = dispatch.New(p.Journal, p.Providers, n.Outbox, p.Keys.Signer, p.Log)
+	n.Till = till.New(till.Parts{AID: p.Keys.AID(), Journal: p.Journal, Dispatch: n.Dispatch, Ledger: p.Ledger, Log: p.Log, Now: p.Now})
+	n.Wallet = wallet.New(wallet.Parts{
+		Journal: p.Journal, Signer: p.Keys.Signer, Limits: p.Payments, Ledger: p.Ledger, Price: signedPrice,
+		Say: n.sayOfPayment, Log: p.Log, Now: p.Now,
+	})
 	handler := inbound.New(inbound.Parts{
 		AID: p.Keys.AID(), Journal: p.Journal, Book: book, Lists: p.Lists, Policy: p.Policy,
-		Admission: inbound.NewAdmission(p.Public), Strangers: p.Strangers, Dispatch: n.Dispatch, Notifier: n.Outbox,
+		Admission: inbound.NewAdmission(p.Public), Strangers: p.Strangers, Dispatch: n.Dispatch, Till: n.Till, Purse: n.Wallet, Notifier: n.Outbox,
 		Dropped: n.Dropped, Log: p.Log, Now: p.Now,
 	})
 	opener := &mailbox.Opener{
@@ -113,6 +124,7 @@ func (n *Node) Run(ctx context.Context) error {
 	var receiver errgroup.Group
 	receiver.Go(func() error { n.receive(ctx); return nil })
 	receiver.Go(func() error { return n.Keep(ctx) })
+	receiver.Go(func() error { return n.Till.Run(ctx) })
 	err = receiver.Wait()
 	n.stopCalls()
 	n.drain(stopSends)

@@ -33,6 +33,9 @@ func (n *Node) StartTask(ctx context.Context, order Order) (t Task, err error) {
 		if err := tx.AddFiles(k.ID, 0, req.Attachments); err != nil {
 			return err
 		}
+		if err := agree(tx, k.ID, order.Pay); err != nil {
+			return err
+		}
 		to, err := recentIdentity(tx, k.Peer)
 		if err != nil {
 			return err
@@ -98,6 +101,8 @@ func (n *Node) document(order Order) (task.TaskDoc, error) {
 		return task.TaskDoc{}, invalid("two_requests", "text", "ask in words or call a capability, not both")
 	case order.Text == "" && order.Capability == "":
 		return task.TaskDoc{}, invalid("no_request", "text", "say what is wanted, in words or as a capability")
+	case order.Capability == "" && order.Pay != nil:
+		return task.TaskDoc{}, invalid("pay_without_capability", "pay", "only calls of capabilities have a price")
 	case order.Capability == "" && len(order.Args) > 0:
 		return task.TaskDoc{}, invalid("args_without_capability", "args", "arguments belong to a capability")
 	case n.denied(order.Provider):

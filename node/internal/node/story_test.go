@@ -78,7 +78,7 @@ func TestRefusals(t *testing.T) {
 		{"a listed peer calls what nobody serves", nil, true, false, Order{Capability: "text.nothing"}, "rejected UNAVAILABLE capability_not_served verified", 0},
 		{"a public id nobody serves", []option{public(config.DefaultPublic("text.gone"))}, false, false, Order{Capability: "text.gone"}, "rejected UNAVAILABLE capability_not_served verified", 0},
 		{"arguments too large", []option{public(small)}, false, false, Order{Capability: "text.small", Args: json.RawMessage(`{"a":1}`)}, "rejected UNAVAILABLE args_too_large unknown", 0},
-		{"a priced call without payment", []option{serving(&counter{cap: "text.paid", price: 5}), public(config.DefaultPublic("text.paid"))}, false, false, Order{Capability: "text.paid"}, "rejected UNAVAILABLE payments_unavailable verified", 0},
+		{"a priced call, and no ledger", []option{unpayable, serving(&counter{cap: "text.paid", price: 5}), public(config.DefaultPublic("text.paid"))}, false, false, Order{Capability: "text.paid"}, "rejected UNAVAILABLE payments_unavailable verified", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			story(t, func(t *testing.T, w *world) {

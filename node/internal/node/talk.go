@@ -7,6 +7,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/known"
 	"github.com/anet-hub/anet/node/internal/outbox"
+	"github.com/anet-hub/anet/node/internal/till"
 	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/envelope"
 	"github.com/anet-hub/anet/shared/errs"
@@ -164,6 +165,13 @@ func (n *Node) cancel(tx *journal.Tx, k *journal.Task) error {
 	if untouched {
 		return withdraw(tx, k)
 	}
+	awaits, err := n.Wallet.Awaits(tx, k)
+	if err != nil {
+		return err
+	}
+	if awaits { // the provider waits for a word about its price, and for no other
+		return n.Wallet.Decline(tx, k)
+	}
 	k.CancelRequested = true
 	if err := n.say(tx, k, task.KindCancel, "", nil, nil); err != nil {
 		return err
@@ -172,8 +180,15 @@ func (n *Node) cancel(tx *journal.Tx, k *journal.Task) error {
 }
 
 // cancelWork ends a provider's task. What a running call did is recorded by the
-// call itself, once it has stopped.
+// call itself, once it has stopped. What was paid for is owed.
 func (n *Node) cancelWork(tx *journal.Tx, k *journal.Task) error {
+	held, err := till.Holds(tx, k.ID)
+	switch {
+	case err != nil:
+		return err
+	case held:
+		return errs.New(errs.Conflict, "task_paid", "the task %s is paid or being paid: its work cannot be cancelled", k.ID)
+	}
 	if k.Started {
 		k.CancelRequested = true
 		return tx.PutTask(k)

@@ -46,6 +46,9 @@ func view(tx *journal.Tx, k journal.Task) (Task, error) {
 	if err := addReview(tx, k, &t); err != nil {
 		return t, err
 	}
+	if err := addPayment(tx, k, &t); err != nil {
+		return t, err
+	}
 	return t, addDelivery(tx, k, &t)
 }
 

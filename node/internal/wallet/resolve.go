@@ -1,0 +1,95 @@
+package wallet
+
+import (
+	"context"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/shared/codec"
+	"github.com/anet-hub/anet/shared/effect"
+	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/task"
+)
+
+// askPatience bounds one question to the ledger.
+const askPatience = 15 * time.Second
+
+// Resolve asks the ledger about authorizations of which the provider has said
+// nothing until they were of no use to anybody. What moved is paid, what did not
+// counts no more. It asks only what can move nothing: Verify, and Settle for what
+// was settled.
+func (w *Wallet) Resolve(ctx context.Context) error {
+	if w.Ledger == nil {
+		return nil
+	}
+	var open []journal.Spend
+	err := w.Journal.Read(ctx, func(tx *journal.Tx) (err error) {
+		open, err = tx.Lapsed()
+		return err
+	})
+	for _, s := range open {
+		if err := w.resolve(ctx, s); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (w *Wallet) resolve(ctx context.Context, s journal.Spend) error {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	var accepted payment.Requirements
+	if err := codec.UnmarshalJSON(s.Accepted, &accepted); err != nil {
+		return err
+	}
+	payload := payment.NewPayload(accepted, s.Signed)
+	r := payment.FacilitatorRequest{X402Version: payment.X402Version, PaymentPayload: &payload, PaymentRequirements: &accepted}
+	v, err := w.Ledger.Verify(ctx, r)
+	switch {
+	case err != nil:
+		return err
+	case v.IsValid:
+		return nil // the ledger's clock is behind; it is asked again
+	case v.InvalidReason == payment.DuplicateNonce:
+		return w.fetch(ctx, s, r)
+	case v.InvalidReason == payment.ExpiredPayment, v.InvalidReason == payment.InvalidSignature:
+		return w.Journal.Write(ctx, func(tx *journal.Tx) error { return w.void(tx, s.AuthID, s.Task) })
+	}
+	return nil
+}
+
+// fetch gets the receipt of what was settled.
+func (w *Wallet) fetch(ctx context.Context, s journal.Spend, r payment.FacilitatorRequest) error {
+	answer, err := w.Ledger.Settle(ctx, r)
+	if err != nil || !answer.Success {
+		return err
+	}
+	return w.Journal.Write(ctx, func(tx *journal.Tx) error {
+		return w.proven(tx, s.Task, []payment.SettlementResponse{answer})
+	})
+}
+
+// void ends an authorization that moved nothing and no longer can. Its task waits
+// to be paid again, if it waits at all.
+func (w *Wallet) void(tx *journal.Tx, authID, id string) error {
+	spends, err := tx.Spends(id)
+	if err != nil {
+		return err
+	}
+	for _, s := range spends {
+		if s.AuthID != authID || s.State != journal.SpendOpen {
+			continue
+		}
+		s.State, s.Reason, s.Ended = journal.SpendFailed, payment.ExpiredPayment, tx.Now()
+		if err := tx.PutSpend(s); err != nil {
+			return err
+		}
+	}
+	k, found, err := tx.Task(id)
+	if err != nil || !found || k.State.Terminal() {
+		return err
+	}
+	k.Reason, k.Effect = string(task.ExpiredPayment), string(effect.PaymentRequired)
+	k.To(task.InputRequired, tx.Now())
+	return tx.PutTask(&k)
+}
