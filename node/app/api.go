@@ -26,6 +26,8 @@ type (
 	Query = node.Query
 	// FindQuery is a question to the directory.
 	FindQuery = node.FindQuery
+	// Consent is what may be paid for a task.
+	Consent = node.Consent
 	// Profile is what the directory says of the node.
 	Profile = node.Profile
 	// Status is the truth of the moment.
@@ -65,6 +67,15 @@ func (a api) Status(ctx context.Context) (node.Status, error) {
 // Policy and SetPolicy are the home's: the node's own Policy is what it decides
 // by, not what it answers.
 func (a api) Policy(ctx context.Context) (string, error) { return a.Home.Policy(ctx) }
+
+// Limits tell what was spent of them, too.
+func (a api) Limits(ctx context.Context) (node.Limits, error) {
+	l, err := a.Home.Limits(ctx)
+	if err != nil {
+		return l, err
+	}
+	return l, a.Node.AddSpent(ctx, &l)
+}
 
 // nowhere is the directory of a node that joined no hub.
 type nowhere struct{}

@@ -96,11 +96,16 @@ func (a *App) open(ctx context.Context, dir datadir.Dir, o Options) error {
 	if err := a.join(dir, cfg, keys, registry, o); err != nil {
 		return err
 	}
-	a.node = node.New(node.Parts{
+	parts := node.Parts{
 		Journal: a.journal, Keys: keys, Lists: peers.In(dir), Providers: registry,
 		Relay: relay{hub: a.hub, home: a.home}, Policy: a.home.PolicyNow, Public: cfg.Inbound.PublicCapabilities, Strangers: cfg.Inbound.Strangers,
 		Unknown: a.home.Poke, NoResponseAfter: time.Duration(cfg.NoResponseAfter), Log: o.Log, Now: o.Now,
-	})
+		Payments: a.home.PaymentsNow,
+	}
+	if a.hub != nil {
+		parts.Ledger = ledger{a.hub, a.home}
+	}
+	a.node = node.New(parts)
 	a.api = newAPI(a, o.Now)
 	a.socket, err = a.claim.Listen()
 	return err

@@ -58,6 +58,7 @@ const (
 	groupOthers = "others"
 	groupTasks  = "tasks"
 	groupAccess = "access"
+	groupMoney  = "money"
 )
 
 func (p *Program) root() *cobra.Command {
@@ -74,6 +75,7 @@ func (p *Program) root() *cobra.Command {
 	root.AddGroup(
 		&cobra.Group{ID: groupNode, Title: "This node:"}, &cobra.Group{ID: groupOthers, Title: "Others:"},
 		&cobra.Group{ID: groupTasks, Title: "Tasks:"}, &cobra.Group{ID: groupAccess, Title: "Who may call:"},
+		&cobra.Group{ID: groupMoney, Title: "Credits:"},
 	)
 	add := func(id string, cmds ...*cobra.Command) {
 		for _, c := range cmds {
@@ -87,6 +89,7 @@ func (p *Program) root() *cobra.Command {
 	add(groupTasks, p.delegateCommand(), p.taskCommand(), p.resultsCommand(), p.inboxCommand(), p.threadCommand(),
 		p.messageCommand(), p.endCommand(), p.cancelCommand(), p.reviewCommand())
 	add(groupAccess, p.peersCommand(), p.inboundCommand())
+	add(groupMoney, p.payCommand(), p.paymentsCommand(), p.payeesCommand(), p.balanceCommand(), p.ledgerCommand(), p.redeemCommand())
 	root.AddCommand(p.versionCommand())
 	cmdline.Furnish(root, "delegate", "task get")
 	return root

@@ -20,6 +20,8 @@ type delegation struct {
 	argsFile string
 	files    []string
 	wait     time.Duration
+	pay      bool
+	most     uint64
 }
 
 func (p *Program) delegateCommand() *cobra.Command {
@@ -37,7 +39,11 @@ func (p *Program) delegateCommand() *cobra.Command {
 		})
 	c.Long = `Delegate hands a task to another agent and returns at once; the task is on disk
 then and survives whatever follows. With --wait it stays until the task has ended,
-and its exit code says how.`
+and its exit code says how.
+
+A call that has a price is answered with it and waits: pay it with anet pay. With
+--pay it is paid as soon as the price is known, within --max and the limits of anet
+payments show, unless it is above what the provider's signed card says.`
 	exiting(c, ends...)
 	f := c.Flags()
 	f.StringVar(&d.order.Capability, "capability", "", "id of the capability to call")
@@ -46,9 +52,12 @@ and its exit code says how.`
 	f.StringArrayVar(&d.files, "file", nil, "attach a file (again for more)")
 	f.StringVar(&d.order.ContextID, "context", "", "the conversation this task belongs to")
 	f.DurationVar(&d.wait, "wait", 0, "wait this long for the end, such as 30s")
+	f.BoolVar(&d.pay, "pay", false, "pay for the call if it has a price")
+	f.Uint64Var(&d.most, "max", 0, "with --pay: the most credits it may cost (the limit of one payment when absent)")
 	c.ValidArgsFunction = p.completePeers
 	return example(c, `anet delegate AID "Translate this into English: …" --file letter.txt`,
-		`anet delegate AID --capability text.digest --args '{"text":"hello"}' --wait 30s --json`)
+		`anet delegate AID --capability text.digest --args '{"text":"hello"}' --wait 30s --json`,
+		`anet delegate AID --capability text.translate --args '{"text":"hello"}' --pay --max 5 --wait 1m`)
 }
 
 // maxArgs is what an inner message holds at most; a provider takes less.
@@ -72,8 +81,15 @@ func (d *delegation) complete(cmd *cobra.Command, p *Program) (err error) {
 		return wrongUse("say what to do: a text, or --capability ID")
 	case flags.Changed("args") && flags.Changed("args-file"):
 		return wrongUse("give the arguments once: --args or --args-file")
+	case d.pay && !call:
+		return wrongUse("--pay goes with a --capability")
+	case flags.Changed("max") && (!d.pay || d.most < 1):
+		return wrongUse("--max is a number of credits from 1 on, with --pay")
 	case flags.Changed("wait") && d.wait <= 0:
 		return wrongUse("--wait takes a time such as 30s")
+	}
+	if d.pay {
+		d.order.Pay = &node.Consent{Max: d.most}
 	}
 	if call {
 		if d.order.Args, err = d.arguments(cmd, p); err != nil {

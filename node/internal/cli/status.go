@@ -121,7 +121,7 @@ func (s *State) compare(ctx context.Context, pin hubclient.Pin, conf *config.Con
 	offer := *conf
 	offer.Inbound = config.Inbound{Policy: config.Closed}
 	if s.Registered {
-		s.Missing, s.Surplus = listing.Of(&offer, &provider.Registry{}).Compare(listed)
+		s.Missing, s.Surplus = listing.Of(&offer, &provider.Registry{}, "").Compare(listed)
 	}
 	s.Differs = s.Status.Differs()
 }

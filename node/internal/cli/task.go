@@ -34,6 +34,7 @@ func printTask(w io.Writer, t node.Task) {
 	if t.Note != "" {
 		fmt.Fprintf(w, "note\t%s\n", line(t.Note))
 	}
+	printPayment(w, t)
 	if t.Reason == "" && doubtful(t) {
 		fmt.Fprintf(w, "careful\tit may have happened; check before asking again\n")
 	}

@@ -192,7 +192,7 @@ func TestWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(c.Warnings(), "\n")
-	for _, want := range []string{"gone is public, and no module", "light is not public", "sold has a price"} {
+	for _, want := range []string{"gone is public, and no module", "light is not public", "sold is not public"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("warnings do not say %q:\n%s", want, got)
 		}

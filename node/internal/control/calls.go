@@ -24,6 +24,34 @@ func (c *Client) Cancel(ctx context.Context, id string) (node.Task, error) {
 	return call(ctx, c, cancel, in{ID: id})
 }
 
+func (c *Client) Pay(ctx context.Context, id string, consent node.Consent) (node.Task, error) {
+	return call(ctx, c, pay, in{ID: id, Consent: consent})
+}
+
+func (c *Client) Limits(ctx context.Context) (node.Limits, error) {
+	return call(ctx, c, limits, none{})
+}
+
+func (c *Client) SetLimits(ctx context.Context, change node.LimitChange) (node.Limits, error) {
+	return call(ctx, c, setLimits, change)
+}
+
+func (c *Client) SetPayee(ctx context.Context, aid string, listed bool) (node.Limits, error) {
+	return call(ctx, c, setPayee, in{AID: aid, Listed: listed})
+}
+
+func (c *Client) Balance(ctx context.Context) (node.Balance, error) {
+	return call(ctx, c, balance, none{})
+}
+
+func (c *Client) Account(ctx context.Context, limit int) (node.Account, error) {
+	return call(ctx, c, account, in{Limit: limit})
+}
+
+func (c *Client) Redeem(ctx context.Context, r node.Redemption) (node.Redemption, error) {
+	return call(ctx, c, redeem, r)
+}
+
 func (c *Client) Review(ctx context.Context, id string, o node.Opinion) (node.Task, error) {
 	return call(ctx, c, review, in{ID: id, Opinion: o})
 }

@@ -32,6 +32,9 @@ type in struct {
 	Invite string      `json:"invite,omitempty"`
 
 	Opinion    node.Opinion `json:"opinion,omitzero"`
+	Consent    node.Consent `json:"consent,omitzero"`
+	Listed     bool         `json:"listed,omitempty"`
+	Limit      int          `json:"limit,omitempty"`
 	Visibility string       `json:"visibility,omitempty"`
 }
 
@@ -41,6 +44,11 @@ var (
 	find      = op[node.FindQuery, node.Found]{"find", node.API.Find}
 	profile   = op[node.Profile, node.Registration]{"set_profile", node.API.SetProfile}
 
+	setLimits = op[node.LimitChange, node.Limits]{"set_limits", node.API.SetLimits}
+	redeem    = op[node.Redemption, node.Redemption]{"redeem", node.API.Redeem}
+
+	limits   = plain("limits", node.API.Limits)
+	balance  = plain("balance", node.API.Balance)
 	status   = plain("status", node.API.Status)
 	peers    = plain("peers", node.API.Peers)
 	policy   = plain("policy", node.API.Policy)
@@ -58,6 +66,15 @@ var (
 	}}
 	end = op[in, node.Task]{"end", func(a node.API, ctx context.Context, i in) (node.Task, error) {
 		return a.End(ctx, i.ID, i.Text, i.Files)
+	}}
+	pay = op[in, node.Task]{"pay", func(a node.API, ctx context.Context, i in) (node.Task, error) {
+		return a.Pay(ctx, i.ID, i.Consent)
+	}}
+	setPayee = op[in, node.Limits]{"set_payee", func(a node.API, ctx context.Context, i in) (node.Limits, error) {
+		return a.SetPayee(ctx, i.AID, i.Listed)
+	}}
+	account = op[in, node.Account]{"account", func(a node.API, ctx context.Context, i in) (node.Account, error) {
+		return a.Account(ctx, i.Limit)
 	}}
 	review = op[in, node.Task]{"review", func(a node.API, ctx context.Context, i in) (node.Task, error) {
 		return a.Review(ctx, i.ID, i.Opinion)
@@ -107,8 +124,9 @@ type route interface {
 }
 
 var routes = []route{
-	startTask, message, end, cancel, review, getTask, list, thread, file, wait,
+	startTask, message, end, cancel, pay, review, getTask, list, thread, file, wait,
 	find, card, peers, setPeer, removePeer, policy, setPolicy,
+	limits, setLimits, setPayee, balance, account, redeem,
 	register, leave, profile, visible, setVisible, identity, rotate, status,
 }
 

@@ -84,7 +84,7 @@ func TestFindings(t *testing.T) {
 		{"a misspelt key", write("config.json", "{\n  \"inbuond\": {}\n}"), "config", "config.json:2:3: "},
 		{"public and not served", write("config.json", `{"inbound":{"public_capabilities":[{"id":"text.digest"}]}}`), "services", "nothing serves it"},
 		{"a program that does not run", write("config.json", `{"modules":{"service":{"capabilities":[{"id":"a","url":"unix:///nowhere/a.sock"}]}}}`), "services", "/nowhere/a.sock"},
-		{"a price", write("config.json", `{"inbound":{"public_capabilities":[{"id":"a"}]},"modules":{"service":{"capabilities":[{"id":"a","url":"unix:///nowhere/a.sock","price":3}]}}}`), "services", "takes no payment"},
+		{"a price", write("config.json", `{"inbound":{"public_capabilities":[{"id":"a"}]},"modules":{"service":{"capabilities":[{"id":"a","url":"unix:///nowhere/a.sock","price":3}]}}}`), "payments", "keeps no ledger"},
 		{"a list with a name in it", write("peers.deny", "mallory\n"), "peers", "peers.deny, line 1"},
 		{"another hub in the config", write("config.json", `{"hub_url":"https://other.example.org"}`), "hub", "other.example.org"},
 		{"a file others may change", func(t *testing.T, dir datadir.Dir) {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/control"
 	"github.com/anet-hub/anet/node/internal/home"
 	"github.com/anet-hub/anet/node/internal/hubclient"
@@ -46,6 +48,37 @@ func (x *exam) checkHub(ctx context.Context) {
 	}
 	x.fine("hub", "%s is %s and speaks our wire", met.URL, met.AID)
 	x.checkClock(watch)
+	x.checkLedger(ctx, met)
+}
+
+// checkLedger looks whether what has a price can be paid.
+func (x *exam) checkLedger(ctx context.Context, pin hubclient.Pin) {
+	if !x.sells() {
+		return
+	}
+	c, err := hubclient.New(hubclient.Options{Hub: pin})
+	if err != nil {
+		x.skip("payments", err.Error())
+		return
+	}
+	defer c.Close()
+	supported, err := c.Supported(ctx)
+	switch {
+	case err != nil:
+		x.skip("payments", "the hub cannot be asked for its ledger: "+err.Error())
+	case len(home.NetworksOf(supported, pin.AID)) == 0:
+		x.found("payments", "capabilities have a price, and the hub keeps no ledger: they are not listed, and calls are refused",
+			"take the prices out, or join a hub that keeps one")
+	default:
+		x.fine("payments", "the hub keeps a ledger to be paid on")
+	}
+}
+
+func (x *exam) sells() bool {
+	if x.conf == nil || x.conf.Modules.Service == nil {
+		return false
+	}
+	return slices.ContainsFunc(x.conf.Modules.Service.Capabilities, func(c config.ServiceCapability) bool { return c.Price > 0 })
 }
 
 // checkURL finds a hub_url that was edited by hand: it does not move the node.

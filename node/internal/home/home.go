@@ -21,6 +21,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/listing"
 	"github.com/anet-hub/anet/node/internal/provider"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -33,6 +34,9 @@ type Hub interface {
 	Agent(ctx context.Context, aid string) (wire.AgentPage, error)
 	Why(ctx context.Context, capID string) (wire.Why, error)
 	SetVisibility(ctx context.Context, visibility string) error
+	Supported(ctx context.Context) (payment.Supported, error)
+	Balance(ctx context.Context) (wire.Balance, error)
+	Ledger(ctx context.Context, limit int) (wire.LedgerPage, error)
 }
 
 // Parts is what a home is made of. Hub is nil for a node that joined none.
@@ -62,7 +66,9 @@ type Home struct {
 	at     time.Time // of the last registration that was taken
 	err    error     // of the last attempt
 	untold error     // why the hub was not told the visibility then
-	other  error     // why the last who answered at the hub's URL is not the hub
+
+	networks []string // that it settles on
+	other    error    // why the last who answered at the hub's URL is not the hub
 }
 
 // leftFile says that the node left its hub on purpose: it does not come back

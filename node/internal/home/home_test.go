@@ -18,6 +18,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/node"
 	"github.com/anet-hub/anet/node/internal/provider"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -36,6 +37,8 @@ type hub struct {
 	slow       time.Duration // which it takes for that
 	parted     func()        // runs while the node is being let go
 	meet       func()        // runs while the node is being met
+
+	supports payment.Supported
 }
 
 func (h *hub) set(f func()) { h.mu.Lock(); defer h.mu.Unlock(); f() }
@@ -106,6 +109,20 @@ func (h *hub) SetVisibility(_ context.Context, v string) error {
 	}
 	h.told, h.visibility = append(h.told, v), v
 	return nil
+}
+
+func (h *hub) Supported(context.Context) (payment.Supported, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.supports, h.fails
+}
+
+func (h *hub) Balance(context.Context) (wire.Balance, error) {
+	return wire.Balance{Credits: 7}, h.fails
+}
+
+func (h *hub) Ledger(context.Context, int) (wire.LedgerPage, error) {
+	return wire.LedgerPage{Entries: []wire.LedgerEntry{{Delta: 7, Reason: "granted"}}, Total: 1, Sum: 7}, h.fails
 }
 
 func (h *hub) words() string { h.mu.Lock(); defer h.mu.Unlock(); return strings.Join(h.told, " ") }

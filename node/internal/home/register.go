@@ -154,6 +154,7 @@ func (h *Home) register(ctx context.Context, invite string) (listing.Report, err
 	if err := h.keepPin(pin); err != nil {
 		return listing.Report{}, err
 	}
+	h.askLedger(ctx)
 	p := listing.Publisher{Dir: h.Dir, Keys: h.Keys, Pin: pin, Now: h.Now}
 	return p.Register(ctx, h.Hub, h.Offer(), invite)
 }
@@ -174,7 +175,15 @@ func (h *Home) meet(ctx context.Context) (hubclient.Pin, error) {
 }
 
 // Offer is what the node would list now.
-func (h *Home) Offer() listing.Listing { return listing.Of(h.Present(), h.Registry) }
+func (h *Home) Offer() listing.Listing { return listing.Of(h.Present(), h.Registry, h.network()) }
+
+// network is the ledger that this node is paid on first, empty for none.
+func (h *Home) network() string {
+	if n := h.Networks(); len(n) > 0 {
+		return n[0]
+	}
+	return ""
+}
 
 func (h *Home) pin() hubclient.Pin {
 	h.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 // Ledger is the hub's: accounts, and payments that are settled once (wire 2,
@@ -105,7 +106,7 @@ func (p Purse) Networks() []string {
 func (p Purse) Own() (string, []byte) { return p.key.AID(), p.key.KEL() }
 
 // KEL answers for the hub itself.
-func (p Purse) KEL(_ context.Context, hub string) ([]byte, error) {
+func (p Purse) KEL(_ context.Context, hub string, _ bool) ([]byte, error) {
 	if hub != p.key.AID() {
 		return nil, errs.New(errs.NotFound, "agent_unknown", "no such hub")
 	}
@@ -182,6 +183,35 @@ func (p Purse) receipt(a payment.SignedAuthorization) json.RawMessage {
 		panic(err)
 	}
 	return raw
+}
+
+// Redeem burns credits, once for an authorization.
+func (p Purse) Redeem(_ context.Context, r wire.Redeem) (out wire.Redemption, err error) {
+	p.hub.mu.Lock()
+	defer p.hub.mu.Unlock()
+	if err := p.line.enter("redeem"); err != nil {
+		return out, err
+	}
+	a, err := r.PaymentPayload.Authorization()
+	if err != nil {
+		return out, errs.New(errs.Invalid, payment.MalformedPayment, "no authorization")
+	}
+	out = wire.Redemption{AuthID: a.ID(), AID: a.Payer, Amount: a.Amount, Reference: r.Reference}
+	done, ok := p.settled[a.ID()]
+	if reason := p.open(a); !ok && reason != "" {
+		return out, errs.New(errs.Invalid, reason, "refused")
+	}
+	if !ok {
+		p.balances[a.Payer] -= a.Amount
+		p.bound[a.Payer+a.Interaction] = a.ID()
+		done = payment.SettlementResponse{Success: true, Extensions: payment.Extensions{payment.ExtReceipt: p.receipt(a)}}
+		p.settled[a.ID()] = done
+	}
+	if out.Receipt, err = done.ReceiptBytes(); err == nil && p.loseNext > 0 {
+		p.loseNext--
+		err = errs.New(errs.Unavailable, "connection_lost", "the answer was lost")
+	}
+	return out, err
 }
 
 // judge is what does not change with time.

@@ -23,19 +23,24 @@ type Listing struct {
 	Profile config.Profile
 	Skills  []card.Skill // what a stranger may ask for, sorted by id
 	Tags    []string     // the operator's words, sorted
+
+	// Prices are those of the skills that have one. They stand on the extended card,
+	// and on the public one only where the operator shows them to everybody.
+	Prices       card.PriceList
+	PublicPrices bool
 }
 
-// Of computes the offer. A priced capability is left out: this build cannot take
-// payment, and a call of it would be answered as unavailable.
-func Of(c *config.Config, r *provider.Registry) Listing {
-	l := Listing{Name: c.Name, Profile: c.Profile, Tags: slices.Sorted(slices.Values(c.Tags))}
+// Of computes the offer of a node that is paid on a network. Without one a
+// capability that has a price is left out: a call of it would be answered as
+// unavailable.
+func Of(c *config.Config, r *provider.Registry, network string) Listing {
+	l := Listing{
+		Name: c.Name, Profile: c.Profile, Tags: slices.Sorted(slices.Values(c.Tags)),
+		Prices: card.PriceList{Network: network, Prices: map[string]uint64{}}, PublicPrices: c.Payments.PublicPrices,
+	}
 	for _, public := range c.Inbound.PublicCapabilities {
-		p, served := r.Resolve(public.ID)
-		if !served {
-			continue
-		}
-		if _, priced := provider.PriceOf(p, public.ID); !priced {
-			l.Skills = append(l.Skills, describe(p, public.ID))
+		if p, served := r.Resolve(public.ID); served {
+			l.add(p, public.ID)
 		}
 	}
 	if c.Inbound.Policy == config.Open && !slices.Contains(l.Public(), card.ChatSkill().ID) {
@@ -43,6 +48,31 @@ func Of(c *config.Config, r *provider.Registry) Listing {
 	}
 	slices.SortFunc(l.Skills, func(a, b card.Skill) int { return strings.Compare(a.ID, b.ID) })
 	return l
+}
+
+// add lists a capability, unless it has a price that cannot be paid.
+func (l *Listing) add(p provider.Provider, capID string) {
+	price, priced := provider.PriceOf(p, capID)
+	if priced && l.Prices.Network == "" {
+		return
+	}
+	if priced {
+		l.Prices.Prices[capID] = price
+	}
+	l.Skills = append(l.Skills, describe(p, capID))
+}
+
+// extensions say that there are prices, and to everybody which, where the operator
+// wants that.
+func (l Listing) extensions() (all []card.Extension) {
+	if len(l.Prices.Prices) == 0 {
+		return nil
+	}
+	all = []card.Extension{card.PaymentExtension(len(l.Prices.Prices) == len(l.Skills))}
+	if l.PublicPrices {
+		all = append(all, l.Prices.Extension(card.ExtPricing))
+	}
+	return all
 }
 
 // describe takes the provider's words; the id is the one that was made public.

@@ -59,22 +59,24 @@ func public(policy config.Policy, tags []string, ids ...string) *config.Config {
 func TestWhatIsListed(t *testing.T) {
 	served := fixed{caps: []string{"light", "text.digest", "text.paid", "text.private"}, priced: "text.paid"}
 	tests := []struct {
-		name   string
-		config *config.Config
-		skills string
-		shown  string
+		name    string
+		config  *config.Config
+		skills  string
+		shown   string
+		network string
 	}{
-		{"nothing is public by itself", public(config.Closed, nil), "", ""},
-		{"served and public", public(config.Closed, nil, "text.digest"), "text.digest", "text.digest"},
-		{"public but not served", public(config.Closed, nil, "text.gone"), "", ""},
-		{"public below what is served", public(config.Closed, nil, "light.onoff"), "light.onoff", "light.onoff"},
-		{"priced, without payment", public(config.Closed, nil, "text.paid"), "", ""},
-		{"tags are listed as they are", public(config.Closed, []string{"go", "coding"}), "", "coding go"},
-		{"both, sorted", public(config.Closed, []string{"m", "text.digest"}, "text.digest", "light"), "light text.digest", "light m text.digest"},
-		{"an open node talks", public(config.Open, nil, "text.digest"), "chat text.digest", "chat text.digest"},
+		{"nothing is public by itself", public(config.Closed, nil), "", "", ""},
+		{"served and public", public(config.Closed, nil, "text.digest"), "text.digest", "text.digest", ""},
+		{"public but not served", public(config.Closed, nil, "text.gone"), "", "", ""},
+		{"public below what is served", public(config.Closed, nil, "light.onoff"), "light.onoff", "light.onoff", ""},
+		{"priced, without payment", public(config.Closed, nil, "text.paid"), "", "", ""},
+		{"priced, with payment", public(config.Closed, nil, "text.paid"), "text.paid", "text.paid", "hub:x"},
+		{"tags are listed as they are", public(config.Closed, []string{"go", "coding"}), "", "coding go", ""},
+		{"both, sorted", public(config.Closed, []string{"m", "text.digest"}, "text.digest", "light"), "light text.digest", "light m text.digest", ""},
+		{"an open node talks", public(config.Open, nil, "text.digest"), "chat text.digest", "chat text.digest", ""},
 	}
 	for _, tt := range tests {
-		l := Of(tt.config, serving(t, served))
+		l := Of(tt.config, serving(t, served), tt.network)
 		if got := strings.Join(l.Public(), " "); got != tt.skills {
 			t.Errorf("%s: skills %q, want %q", tt.name, got, tt.skills)
 		}
@@ -85,7 +87,7 @@ func TestWhatIsListed(t *testing.T) {
 }
 
 func TestACapabilityNamedChatIsItself(t *testing.T) {
-	l := Of(public(config.Open, nil, "chat"), serving(t, fixed{caps: []string{"chat"}}))
+	l := Of(public(config.Open, nil, "chat"), serving(t, fixed{caps: []string{"chat"}}), "")
 	if len(l.Skills) != 1 || l.Skills[0].Description != "does chat" {
 		t.Errorf("skills %+v", l.Skills)
 	}

@@ -99,7 +99,7 @@ func (p Publisher) card(l Listing, last []byte) (signed []byte, problem, err err
 	signer := p.Keys.Signer()
 	profile := card.Profile{
 		AID: signer.AID(), HubURL: p.Pin.Shown(), Name: l.name(signer.AID()),
-		Description: l.Profile.Summary, Skills: l.Skills,
+		Description: l.Profile.Summary, Skills: l.Skills, Extensions: l.extensions(),
 	}
 	signed, problem = card.Publish(signer, profile, last, p.Now())
 	switch {

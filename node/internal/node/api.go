@@ -19,6 +19,7 @@ type API interface {
 	Directory
 	Access
 	Membership
+	Credits
 
 	// Status is the truth of this moment; it asks the hub, within a second or
 	// two, what it lists, and says so when the hub does not answer.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/anet-hub/anet/node/internal/node"
@@ -30,6 +31,10 @@ type Node struct {
 	policy  string
 	visible string
 	Invites []string // those that came with Register
+
+	Purse node.Balance
+	May   node.Limits
+	Moved node.Account
 }
 
 var _ node.API = (*Node)(nil)
@@ -277,3 +282,65 @@ func (n *Node) RotateIdentity(context.Context) (node.Identity, error) {
 }
 
 func (n *Node) Status(context.Context) (node.Status, error) { return n.Now, nil }
+
+// Pay pays what a task asks for, within May.ExplicitMax.
+func (n *Node) Pay(ctx context.Context, id string, c node.Consent) (node.Task, error) {
+	t, err := n.Task(ctx, id)
+	if err != nil {
+		return t, err
+	}
+	if t.Payment == nil || t.Payment.Status != node.PayRequired {
+		return t, errs.New(errs.Conflict, "no_pending_quote", "nobody asked this node to pay for %s", id)
+	}
+	amount, err := strconv.ParseUint(t.Payment.Amount, 10, 64)
+	if err != nil || c.Max > 0 && amount > c.Max || amount > n.May.ExplicitMax {
+		return t, errs.New(errs.Forbidden, "payment_over_limit", "%s credits are too many", t.Payment.Amount)
+	}
+	paid := *t.Payment
+	paid.Status = node.PaySubmitted
+	t.Payment, t.Effect, t.State = &paid, nil, "working"
+	n.Put(t)
+	return n.Task(ctx, id)
+}
+
+func (n *Node) Limits(context.Context) (node.Limits, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.May, nil
+}
+
+func (n *Node) SetLimits(_ context.Context, c node.LimitChange) (node.Limits, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, one := range []struct{ from, to *uint64 }{
+		{c.AutoMax, &n.May.AutoMax}, {c.AgentMax, &n.May.AgentMax}, {c.AgentDailyMax, &n.May.AgentDailyMax},
+		{c.ExplicitMax, &n.May.ExplicitMax}, {c.DailyMax, &n.May.DailyMax},
+	} {
+		if one.from != nil {
+			*one.to = *one.from
+		}
+	}
+	if c.PayeeList != nil {
+		n.May.PayeeList = *c.PayeeList
+	}
+	return n.May, nil
+}
+
+func (n *Node) SetPayee(_ context.Context, aid string, listed bool) (node.Limits, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.May.Payees = slices.DeleteFunc(slices.Clone(n.May.Payees), func(other string) bool { return other == aid })
+	if listed {
+		n.May.Payees = append(n.May.Payees, aid)
+	}
+	return n.May, nil
+}
+
+func (n *Node) Balance(context.Context) (node.Balance, error) { return n.Purse, n.RefuseHub }
+
+func (n *Node) Account(context.Context, int) (node.Account, error) { return n.Moved, n.RefuseHub }
+
+func (n *Node) Redeem(_ context.Context, r node.Redemption) (node.Redemption, error) {
+	r.Transaction = "bafy-redeemed"
+	return r, n.RefuseHub
+}

@@ -183,8 +183,16 @@ func (t *Till) holds(ctx context.Context, r payment.FacilitatorRequest, answer p
 	if !receipt.Settles(auth) {
 		return errors.New("the ledger's receipt is for another payment")
 	}
-	hub, _ := payment.HubOf(receipt.Network)
-	kel, err := t.Ledger.KEL(ctx, hub)
+	if t.signed(ctx, receipt, false) == nil {
+		return nil
+	}
+	return t.signed(ctx, receipt, true)
+}
+
+// signed checks the signature of the hub that the network names.
+func (t *Till) signed(ctx context.Context, r payment.SignedReceipt, fresh bool) error {
+	hub, _ := payment.HubOf(r.Network)
+	kel, err := t.Ledger.KEL(ctx, hub, fresh)
 	if err != nil {
 		return err
 	}
@@ -192,7 +200,7 @@ func (t *Till) holds(ctx context.Context, r payment.FacilitatorRequest, answer p
 	if err != nil || h.AID() != hub {
 		return errors.Join(errors.New("the ledger's key history is not its own"), err)
 	}
-	return receipt.Verify(h)
+	return r.Verify(h)
 }
 
 // record writes down what the ledger said, and tells the requester.

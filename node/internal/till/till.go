@@ -31,8 +31,9 @@ type Ledger interface {
 	// Settle brings a payment. After a failure nothing is known of its outcome,
 	// unless the kind is Invalid: then the ledger refused the request itself.
 	Settle(ctx context.Context, r payment.FacilitatorRequest) (payment.SettlementResponse, error)
-	// KEL is the key history of a hub. It proves itself.
-	KEL(ctx context.Context, hub string) ([]byte, error)
+	// KEL is the key history of a hub, which proves itself; fresh where what is
+	// known of it did not do.
+	KEL(ctx context.Context, hub string, fresh bool) ([]byte, error)
 }
 
 // Parts is what a till works with. Without a Ledger nothing is sold.

@@ -64,6 +64,12 @@ func (w *Wallet) fetch(ctx context.Context, s journal.Spend, r payment.Facilitat
 	if err != nil || !answer.Success {
 		return err
 	}
+	if _, ok := w.proves(s, answer); !ok { // the hub may have moved to another key
+		hub, _ := w.Ledger.Own()
+		if _, err := w.Ledger.KEL(ctx, hub, true); err != nil {
+			return err
+		}
+	}
 	return w.Journal.Write(ctx, func(tx *journal.Tx) error {
 		return w.proven(tx, s.Task, []payment.SettlementResponse{answer})
 	})

@@ -22,15 +22,20 @@ import (
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/task"
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 // Ledger is where this node's credits are.
 type Ledger interface {
 	// Own is the hub that keeps the account, and its key history; empty without one.
 	Own() (hub string, kel []byte)
+	// KEL is the key history of a hub; fresh has Own know a newer one, too.
+	KEL(ctx context.Context, hub string, fresh bool) ([]byte, error)
 	// Verify and Settle ask what became of an authorization. An error is no answer.
 	Verify(ctx context.Context, r payment.FacilitatorRequest) (payment.VerifyResponse, error)
 	Settle(ctx context.Context, r payment.FacilitatorRequest) (payment.SettlementResponse, error)
+	// Redeem burns credits. A failure of the kind Invalid says that it did not.
+	Redeem(ctx context.Context, r wire.Redeem) (wire.Redemption, error)
 }
 
 // Parts is what a wallet works with. Without a Ledger nothing is paid.
@@ -172,20 +177,11 @@ func (w *Wallet) allowed(tx *journal.Tx, k *journal.Task, o Order, amount uint64
 				"the quote is %d credits and the provider's signed price %d; to pay it all the same: anet pay %s", amount, price, k.ID)
 		}
 	}
-	today, err := w.today(tx, o.Tier)
+	today, err := w.Today(tx, o.Tier)
 	if err != nil {
 		return err
 	}
 	return Decide(w.Limits(), Wish{o.Tier, k.Peer, amount}, today)
-}
-
-func (w *Wallet) today(tx *journal.Tx, tier Tier) (s Spent, err error) {
-	since := tx.Now().Truncate(24 * time.Hour)
-	if s.All, err = tx.Spent(since, ""); err != nil {
-		return s, err
-	}
-	s.Tier, err = tx.Spent(since, string(tier))
-	return s, err
 }
 
 // sign reserves the amount and signs for it, bound to the task: of all that is

@@ -1,0 +1,116 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/config"
+	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/node/internal/wallet"
+	"github.com/anet-hub/anet/shared/errs"
+)
+
+// Credits is what this node has, and what it may pay.
+type Credits interface {
+	// Limits are the bounds on what is paid, as they are configured, and what was
+	// spent of them today.
+	Limits(ctx context.Context) (Limits, error)
+	// SetLimits changes the members that are set, and holds at once.
+	SetLimits(ctx context.Context, c LimitChange) (Limits, error)
+	// SetPayee puts an agent on the list of whom the node may pay by itself, or takes
+	// it off. NotFound when it was not on it.
+	SetPayee(ctx context.Context, aid string, listed bool) (Limits, error)
+	// Balance asks the hub what is on this node's account.
+	Balance(ctx context.Context) (Balance, error)
+	// Account asks the hub what moved it; a limit of 0 is the hub's own.
+	Account(ctx context.Context, limit int) (Account, error)
+	// Redeem takes credits out of circulation, once for a reference that is named.
+	Redeem(ctx context.Context, r Redemption) (Redemption, error)
+}
+
+// Limits are in whole credits; wire 2, K.6, names them.
+type Limits struct {
+	AutoMax       uint64   `json:"auto_max"`
+	AgentMax      uint64   `json:"agent_max"`
+	AgentDailyMax uint64   `json:"agent_daily_max"`
+	ExplicitMax   uint64   `json:"explicit_max"`
+	DailyMax      uint64   `json:"daily_max"`
+	PayeeList     bool     `json:"payee_list"`
+	Payees        []string `json:"payees"`
+
+	SpentToday      uint64 `json:"spent_today"`
+	AgentSpentToday uint64 `json:"agent_spent_today"`
+}
+
+// LimitsOf is a configuration as it is shown.
+func LimitsOf(p config.Payments) Limits {
+	l := Limits{
+		AutoMax: p.AutoMax, AgentMax: p.AgentMax, AgentDailyMax: p.AgentDailyMax, ExplicitMax: p.ExplicitMax,
+		DailyMax: p.DailyMax, PayeeList: p.PayeeList, Payees: p.Payees,
+	}
+	if l.Payees == nil {
+		l.Payees = []string{}
+	}
+	return l
+}
+
+// LimitChange sets limits; what is nil stays.
+type LimitChange struct {
+	AutoMax       *uint64 `json:"auto_max,omitempty"`
+	AgentMax      *uint64 `json:"agent_max,omitempty"`
+	AgentDailyMax *uint64 `json:"agent_daily_max,omitempty"`
+	ExplicitMax   *uint64 `json:"explicit_max,omitempty"`
+	DailyMax      *uint64 `json:"daily_max,omitempty"`
+	PayeeList     *bool   `json:"payee_list,omitempty"`
+}
+
+// Balance is what is on this node's account.
+type Balance struct {
+	AID     string `json:"aid"`
+	Hub     string `json:"hub"`
+	Credits uint64 `json:"credits"`
+}
+
+// Account is what moved it, the newest part of that, the oldest first.
+type Account struct {
+	AID       string         `json:"aid"`
+	Entries   []AccountEntry `json:"entries"`
+	Total     int64          `json:"total"` // entries there are
+	Credits   uint64         `json:"credits"`
+	Truncated bool           `json:"truncated"`
+}
+
+// AccountEntry is one movement.
+type AccountEntry struct {
+	At          time.Time `json:"at"`
+	Delta       int64     `json:"delta"`
+	Reason      string    `json:"reason"`
+	Transaction string    `json:"transaction,omitempty"`
+}
+
+// Redemption is credits taken out of circulation; the hub's receipt was verified.
+type Redemption struct {
+	Amount      uint64    `json:"amount"`
+	Reference   string    `json:"reference"`
+	Transaction string    `json:"transaction,omitempty"`
+	At          time.Time `json:"at,omitzero"`
+	Receipt     []byte    `json:"receipt,omitempty"`
+}
+
+// Redeem signs the credits away to the hub, durably, before it is told.
+func (n *Node) Redeem(ctx context.Context, r Redemption) (Redemption, error) {
+	if n.Ledger == nil {
+		return r, errs.New(errs.Forbidden, "not_joined", "this node has not joined a hub; run: anet join URL")
+	}
+	done, err := n.Wallet.Redeem(ctx, r.Amount, r.Reference)
+	return Redemption{Amount: done.Amount, Reference: done.Reference, Transaction: done.AuthID, At: done.Ended, Receipt: done.Receipt}, err
+}
+
+// AddSpent says what was spent of the limits today.
+func (n *Node) AddSpent(ctx context.Context, l *Limits) error {
+	return n.Journal.Read(ctx, func(tx *journal.Tx) error {
+		today, err := n.Wallet.Today(tx, wallet.Agent)
+		l.SpentToday, l.AgentSpentToday = today.All, today.Tier
+		return err
+	})
+}

@@ -1,0 +1,145 @@
+package wallet
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/shared/codec"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// maxReference is what hubs keep of what a redemption is for.
+const maxReference = 256
+
+// redeemPrefix begins what a redemption is bound to: one for each reference.
+const redeemPrefix = "redeem:"
+
+// Redeem takes credits of this node out of circulation. They are signed away once
+// for a reference: where it is not known what the hub did, the same call brings
+// the same bytes again.
+func (w *Wallet) Redeem(ctx context.Context, amount uint64, reference string) (journal.Redemption, error) {
+	if err := payment.CheckAmount(amount); err != nil {
+		return journal.Redemption{}, err
+	}
+	if len(reference) > maxReference || !utf8.ValidString(reference) || strings.ContainsFunc(reference, unicode.IsControl) {
+		return journal.Redemption{}, errs.New(errs.Invalid, "reference_invalid", "a reference is one line of at most %d bytes", maxReference).In("reference")
+	}
+	r, err := w.order(ctx, amount, reference)
+	if err != nil {
+		return r, err
+	}
+	payload, err := payment.ParsePayload(r.Payload)
+	if err != nil {
+		return r, err
+	}
+	answer, err := w.Ledger.Redeem(ctx, wire.Redeem{X402Version: payment.X402Version, PaymentPayload: &payload, Reference: reference})
+	if err != nil {
+		return r, w.unredeemed(ctx, r, err)
+	}
+	if err := w.redeemed(payload, answer); err != nil {
+		return r, err
+	}
+	r.Receipt, r.Ended = answer.Receipt, w.Now()
+	return r, w.Journal.Write(context.WithoutCancel(ctx), func(tx *journal.Tx) error { return tx.PutRedemption(r) })
+}
+
+// order signs a redemption, or finds the one of this reference that may have been
+// taken.
+func (w *Wallet) order(ctx context.Context, amount uint64, reference string) (r journal.Redemption, err error) {
+	err = w.Journal.Write(ctx, func(tx *journal.Tx) error {
+		found := false
+		if r, found, err = tx.OpenRedemption(reference); err != nil {
+			return err
+		}
+		if found && r.Amount != amount {
+			return errs.New(errs.Conflict, "redemption_waits",
+				"a redemption of %d credits with this reference was signed and the hub may have it: give the same amount to bring it again", r.Amount)
+		}
+		if found {
+			return nil
+		}
+		if r, err = w.signRedemption(tx, amount, reference); err != nil {
+			return err
+		}
+		return tx.PutRedemption(r)
+	})
+	return r, err
+}
+
+func (w *Wallet) signRedemption(tx *journal.Tx, amount uint64, reference string) (r journal.Redemption, err error) {
+	hub, _ := w.Ledger.Own()
+	now := uint64(tx.Now().UnixMilli())
+	a := payment.Authorization{
+		Payer: w.Signer().AID(), PayTo: hub, Amount: amount, Network: w.network(), Nonce: nonce(),
+		IssuedAt: now, NotAfter: now + payment.Window,
+	}
+	if reference != "" {
+		a.Interaction = redeemPrefix + reference
+	}
+	signed, id, err := payment.SignAuthorization(w.Signer(), a)
+	if err != nil {
+		return r, err
+	}
+	option := payment.Requirements{
+		Scheme: payment.Scheme, Network: a.Network, Amount: payment.FormatAmount(amount), Asset: payment.Asset,
+		PayTo: hub, MaxTimeoutSeconds: payment.Window / 1000,
+	}
+	r = journal.Redemption{AuthID: id, Amount: amount, Reference: reference, Created: tx.Now()}
+	r.Payload, err = codec.MarshalJSON(payment.NewPayload(option, signed))
+	return r, err
+}
+
+// unredeemed forgets a redemption that the hub refused: nothing left the account.
+func (w *Wallet) unredeemed(ctx context.Context, r journal.Redemption, failed error) error {
+	e := errs.As(failed)
+	if e == nil || e.Kind != errs.Invalid {
+		return failed // the hub may have it
+	}
+	err := w.Journal.Write(context.WithoutCancel(ctx), func(tx *journal.Tx) error { return tx.DropRedemption(r.AuthID) })
+	if err != nil {
+		return err
+	}
+	return errs.New(errs.Forbidden, e.Reason, "%s", e.Message)
+}
+
+// redeemed checks the hub's receipt.
+func (w *Wallet) redeemed(p payment.PaymentPayload, answer wire.Redemption) error {
+	auth, err := p.Authorization()
+	if err != nil {
+		return err
+	}
+	receipt, err := payment.ParseReceipt(answer.Receipt)
+	if err == nil && !receipt.Settles(auth) {
+		err = errs.New(errs.BadGateway, "receipt_mismatch", "it is for something else")
+	}
+	_, kel := w.Ledger.Own()
+	var h *identity.History
+	if err == nil {
+		h, err = identity.Replay(kel)
+	}
+	if err == nil {
+		err = receipt.Verify(h)
+	}
+	if err != nil {
+		return errs.New(errs.BadGateway, "receipt_not_verified",
+			"the hub says that it took the credits, and shows no receipt that holds; run the same command again").Because(err)
+	}
+	return nil
+}
+
+// Today is what was spent today, on the word of a tier and in all.
+func (w *Wallet) Today(tx *journal.Tx, tier Tier) (s Spent, err error) {
+	since := tx.Now().Truncate(24 * time.Hour)
+	if s.All, err = tx.Spent(since, ""); err != nil {
+		return s, err
+	}
+	s.Tier, err = tx.Spent(since, string(tier))
+	return s, err
+}
