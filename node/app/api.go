@@ -77,6 +77,15 @@ func (a api) Limits(ctx context.Context) (node.Limits, error) {
 	return l, a.Node.AddSpent(ctx, &l)
 }
 
+// Card shows what the agent itself says beyond its public card.
+func (a api) Card(ctx context.Context, aid string) (node.Card, error) {
+	shown, err := a.Directory.Card(ctx, aid)
+	if err != nil {
+		return shown, err
+	}
+	return a.Node.Priced(ctx, shown)
+}
+
 // nowhere is the directory of a node that joined no hub.
 type nowhere struct{}
 

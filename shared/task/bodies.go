@@ -71,7 +71,7 @@ func ResultStatus(s State) string {
 
 // Body is what a message of one type carries.
 type Body interface {
-	DelegateReq | ChatMsg | StatusMsg | ResultResp
+	DelegateReq | ChatMsg | StatusMsg | ResultResp | CardRequest | CardAnswer
 }
 
 // Parse reads a body. Unknown members are ignored and null reads as empty.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/anet-hub/anet/node/internal/control"
+	"github.com/anet-hub/anet/node/internal/datadir"
 	"github.com/anet-hub/anet/node/internal/lookup"
 	"github.com/anet-hub/anet/node/internal/node"
 	"github.com/anet-hub/anet/shared/capability"
@@ -32,7 +36,8 @@ everything below text, a comma means or, and nobody is an empty answer. A text i
 the other question: who mentions it. The two are never mixed.
 
 In the list a # marks an operator's own tag, which no card vouches for and nobody
-answers by its id.`
+answers by its id. What an agent charges is read from its public card; nobody but the
+hub is asked.`
 	c.Flags().StringVar(&q.Cap, "cap", "", "capability ids, exactly: text.digest  'text.*'  'cas.put,cas.get'")
 	c.Flags().IntVar(&q.Limit, "limit", 0, "agents of one page, 1 to 1000 (the hub's own when absent)")
 	c.Flags().StringVar(&q.Cursor, "cursor", "", "next_cursor of the page before")
@@ -66,6 +71,7 @@ func (p *Program) find(cmd *cobra.Command, d lookup.Directory, q node.FindQuery,
 	if err != nil {
 		return err
 	}
+	d.AddCharges(cmd.Context(), found.Agents)
 	return p.show(found, func(w io.Writer) { printFound(w, found) })
 }
 
@@ -74,13 +80,19 @@ func printFound(w io.Writer, found node.Found) {
 		fmt.Fprintln(w, "nobody")
 		return
 	}
-	fmt.Fprintln(w, "NAME\tCAPABILITIES\tRATING\tAID")
+	fmt.Fprintln(w, "NAME\tCHARGE\tCAPABILITIES\tRATING\tAID")
 	for _, a := range found.Agents {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", line(a.Name), words(marked(a)), rating(a.Rating, a.Reviews), line(a.AID), remarks(a))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", line(a.Name), charges[a.Charge], words(marked(a)), rating(a.Rating, a.Reviews), line(a.AID), remarks(a))
 	}
 	if found.NextCursor != "" {
 		fmt.Fprintf(w, "there are more: --all, or --cursor %s\n", line(found.NextCursor))
 	}
+}
+
+// charges are the words for what a card says of prices; of no card nothing is
+// known.
+var charges = map[string]string{
+	"": "-", node.ChargeFree: "free", node.ChargeSome: "some skills paid", node.ChargeAll: "paid",
 }
 
 // marked are the capabilities with a # before those that are only tags.
@@ -117,21 +129,69 @@ func (p *Program) cardCommand() *cobra.Command {
 			if err := fullAID(args[0]); err != nil {
 				return err
 			}
-			return p.directory(func(d lookup.Directory) error {
-				shown, err := d.Card(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				if err := p.show(shown, func(w io.Writer) { printCard(w, shown) }); err != nil || shown.Verified {
-					return err
-				}
-				return exitWith(exitUnverified)
-			})
+			shown, err := p.card(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if err := p.show(shown, func(w io.Writer) { printCard(w, shown) }); err != nil || shown.Verified {
+				return err
+			}
+			return exitWith(exitUnverified)
 		})
-	c.Long = "Card fetches the agent's card and checks it against the agent's own key history."
+	c.Long = `Card fetches the agent's card and checks it against the agent's own key history.
+
+Prices stand on another card, which the agent gives to who asks, sealed and signed,
+and which no hub sees. The running node asks for it where the public card speaks of
+payment, or the agent is on a list here; it waits 10 seconds at most and keeps what
+it got for a day. Without a running node the public card alone is shown.`
 	exiting(c, means(exitUnverified, "the card is not proven"))
 	c.ValidArgsFunction = p.completePeers
 	return example(c, "anet card bafyrei…", "anet card bafyrei… --json")
+}
+
+// card asks the running node, which may ask the agent, or without one the hub.
+func (p *Program) card(ctx context.Context, aid string) (shown node.Card, err error) {
+	err = p.either(ctx,
+		func(c *control.Client) error { shown, err = c.Card(ctx, aid); return err },
+		func(datadir.Dir) error {
+			return p.directory(func(d lookup.Directory) error {
+				if shown, err = d.Card(ctx, aid); err == nil && shown.Prices == nil && shown.Verified && shown.Charge != node.ChargeFree {
+					shown.PricesError = control.NotRunning
+				}
+				return err
+			})
+		})
+	return shown, err
+}
+
+// pricesErrors say why there are no prices to show.
+var pricesErrors = map[string]string{
+	node.CardUnanswered:  "the agent did not answer; try again in a minute",
+	node.CardUnreachable: "the agent cannot be asked: its keys are not known at the hub",
+	node.CardIsBusy:      "the agent is busy; try again in a minute",
+	node.CardUnproven:    "the card with prices that the agent gave does not hold",
+	control.NotRunning:   "the agent is asked by a running node: anet up --detach",
+}
+
+func printPrices(w io.Writer, shown node.Card) {
+	if shown.PricesError != "" {
+		fmt.Fprintf(w, "prices\t%s\n", cmp.Or(pricesErrors[shown.PricesError], line(shown.PricesError)))
+	}
+	if shown.Prices == nil {
+		return
+	}
+	for _, s := range shown.Prices.Skills {
+		price := "free"
+		if s.Amount != "0" {
+			price = line(s.Amount) + " credits"
+		}
+		fmt.Fprintf(w, "  %s\t%s\n", line(s.ID), price)
+	}
+	when := ""
+	if shown.Prices.Fetched != nil {
+		when = ", fetched " + clock(*shown.Prices.Fetched)
+	}
+	fmt.Fprintf(w, "Prices are signed by the other side%s. A payment follows the quote of its task;\na quote above these is not paid without a person.\n", when)
 }
 
 func printCard(w io.Writer, shown node.Card) {
@@ -145,10 +205,14 @@ func printCard(w io.Writer, shown node.Card) {
 	}
 	fmt.Fprintf(w, "%s\t%s\t(%s)\n", line(c.Name), shown.AID, proof)
 	fmt.Fprintf(w, "rating\t%s\n", rating(shown.Rating, shown.Reviews))
+	if shown.Charge != "" {
+		fmt.Fprintf(w, "charge\t%s\n", charges[shown.Charge])
+	}
 	if c.Description != "" {
 		fmt.Fprintf(w, "%s\n", text(c.Description))
 	}
 	for _, s := range c.Skills {
 		fmt.Fprintf(w, "  %s\t%s\n", line(s.ID), line(s.Description))
 	}
+	printPrices(w, shown)
 }

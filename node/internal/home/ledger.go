@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/anet-hub/anet/node/internal/listing"
 	"github.com/anet-hub/anet/node/internal/provider"
 	"github.com/anet-hub/anet/node/internal/till"
 	"github.com/anet-hub/anet/shared/payment"
@@ -79,4 +80,18 @@ func (h *Home) RefreshHub(ctx context.Context) error {
 		return err
 	}
 	return h.keepPin(pin)
+}
+
+// ExtendedCard signs the card for who asks: with what only agents on a list may
+// call, or for everybody. Nil when it would say nothing beyond the public one.
+func (h *Home) ExtendedCard(list bool) ([]byte, error) {
+	if h.Hub == nil {
+		return nil, nil
+	}
+	offer := h.Offer()
+	more := offer
+	if list {
+		more = offer.ForListed(h.Registry)
+	}
+	return listing.Publisher{Dir: h.Dir, Keys: h.Keys, Pin: h.pin(), Now: h.Now}.Extended(offer, more)
 }

@@ -48,6 +48,7 @@ type Parts struct {
 	Dispatch  *dispatch.Dispatch
 	Till      *till.Till
 	Purse     Purse
+	Cards     Cards
 	Notifier  Notifier
 	Dropped   *mailbox.Counts
 	Log       *slog.Logger
@@ -59,13 +60,14 @@ type Handler struct {
 	Parts
 	notices *Notices
 	resends *Resends
+	askers  *Askers
 	waiting *waiting
 	trouble mailbox.Trouble
 }
 
 // New makes a handler.
 func New(p Parts) *Handler {
-	return &Handler{Parts: p, notices: NewNotices(), resends: NewResends(), waiting: newWaiting()}
+	return &Handler{Parts: p, notices: NewNotices(), resends: NewResends(), askers: NewAskers(), waiting: newWaiting()}
 }
 
 // Why a message is dropped, beside the actions and the reasons of the envelope.
@@ -90,6 +92,10 @@ func (h *Handler) Take(ctx context.Context, m mailbox.Mail, settled func(mailbox
 		h.settle(settled, h.status(ctx, m))
 	case task.TypeResult:
 		h.settle(settled, h.result(ctx, m))
+	case task.TypeCardRequest:
+		h.settle(settled, h.cardRequest(m))
+	case task.TypeCard:
+		h.settle(settled, h.cardAnswer(m))
 	default:
 		h.settle(settled, drop(UnknownType))
 	}

@@ -8,6 +8,7 @@ package listing
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,6 +48,19 @@ func Of(c *config.Config, r *provider.Registry, network string) Listing {
 		l.Skills = append(l.Skills, card.ChatSkill())
 	}
 	slices.SortFunc(l.Skills, func(a, b card.Skill) int { return strings.Compare(a.ID, b.ID) })
+	return l
+}
+
+// ForListed adds what only agents on a list may call: whatever is served without
+// being public.
+func (l Listing) ForListed(r *provider.Registry) Listing {
+	l.Skills, l.Prices.Prices = slices.Clone(l.Skills), maps.Clone(l.Prices.Prices)
+	public := l.Public()
+	for _, id := range r.Served() {
+		if p, served := r.Resolve(id); served && !slices.Contains(public, id) {
+			l.add(p, id)
+		}
+	}
 	return l
 }
 

@@ -97,10 +97,7 @@ func (p Publisher) body(l Listing, last []byte, keyset func(time.Time) ([]byte, 
 // one that names a hub on this machine, is a problem and no failure.
 func (p Publisher) card(l Listing, last []byte) (signed []byte, problem, err error) {
 	signer := p.Keys.Signer()
-	profile := card.Profile{
-		AID: signer.AID(), HubURL: p.Pin.Shown(), Name: l.name(signer.AID()),
-		Description: l.Profile.Summary, Skills: l.Skills, Extensions: l.extensions(),
-	}
+	profile := p.profile(l, l.extensions())
 	signed, problem = card.Publish(signer, profile, last, p.Now())
 	switch {
 	case problem != nil && card.CheckHub(profile.HubURL) != nil:
@@ -112,6 +109,41 @@ func (p Publisher) card(l Listing, last []byte) (signed []byte, problem, err err
 		return signed, nil, nil
 	}
 	return signed, nil, p.Dir.Write(cardFile, signed)
+}
+
+// profile is what the node's cards say of it.
+func (p Publisher) profile(l Listing, extensions []card.Extension) card.Profile {
+	aid := p.Keys.AID()
+	return card.Profile{
+		AID: aid, HubURL: p.Pin.Shown(), Name: l.name(aid), Description: l.Profile.Summary,
+		Skills: l.Skills, Extensions: extensions, ExtendedCard: true,
+	}
+}
+
+// Extended signs what the node says beyond its public card: prices, and with them
+// the skills that more serves. It has the sequence and the times of the public card
+// that was published last, and is nil where it would say nothing more than that
+// one, or there is none (wire 2, H.7).
+func (p Publisher) Extended(l, more Listing) ([]byte, error) {
+	last, signer := p.lastCard(), p.Keys.Signer()
+	if len(l.Skills) == 0 || last == nil || len(more.Prices.Prices) == 0 && len(more.Skills) == len(l.Skills) {
+		return nil, nil
+	}
+	public, err := card.Read(last)
+	if err != nil {
+		return nil, err
+	}
+	more.PublicPrices = false
+	extensions := more.extensions()
+	if len(more.Prices.Prices) > 0 {
+		extensions = append(extensions, more.Prices.Extension(card.ExtPrice))
+	}
+	profile := p.profile(more, extensions)
+	unsigned, err := profile.Build(public.Stamp)
+	if err != nil {
+		return nil, err
+	}
+	return card.Sign(signer, unsigned, card.JWKSURL(profile.HubURL, profile.AID))
 }
 
 // lastCard is nil when there is none that can be read. Then the next sequence

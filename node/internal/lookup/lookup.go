@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/node/internal/node"
 	"github.com/anet-hub/anet/shared/card"
@@ -72,10 +74,57 @@ func (d Directory) Card(ctx context.Context, aid string) (node.Card, error) {
 		out.Card = raw
 	}
 	out.Code = d.check(ctx, aid, raw)
-	out.Verified = out.Code == ""
+	if out.Verified = out.Code == ""; out.Verified {
+		addPrices(&out)
+	}
 	said, err := d.reputation(ctx, aid)
 	out.Rating, out.Reviews = said.AvgRating, said.Reviews
 	return out, err
+}
+
+// addPrices says what a verified public card says of prices, and shows those that
+// stand on it.
+func addPrices(out *node.Card) {
+	var c card.Card
+	if json.Unmarshal(out.Card, &c) != nil {
+		return
+	}
+	out.Charge = node.ChargeOf(c)
+	list, err := c.Prices()
+	switch {
+	case err != nil:
+		out.PricesError = string(card.InvalidCard)
+	case list != nil:
+		out.Prices = node.PricesOf(c, *list, "public")
+		out.Prices.Verified = true
+	}
+}
+
+// chargesAtOnce and mostCharges bound the look-ups of one list.
+const (
+	chargesAtOnce = 8
+	mostCharges   = 200
+)
+
+// AddCharges says of each agent what its public card says of prices, where the hub
+// has one. Only the hub is asked, for the first agents of a long list.
+func (d Directory) AddCharges(ctx context.Context, agents []node.Agent) {
+	var g errgroup.Group
+	g.SetLimit(chargesAtOnce)
+	for i := range agents[:min(len(agents), mostCharges)] {
+		if len(agents[i].Capabilities) == len(agents[i].Tags) {
+			continue // without a skill there is no card
+		}
+		g.Go(func() error {
+			raw, err := d.Hub.Card(ctx, agents[i].AID)
+			var c card.Card
+			if err == nil && json.Unmarshal(raw, &c) == nil {
+				agents[i].Charge = node.ChargeOf(c)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // a card that cannot be had leaves the charge open
 }
 
 // reputation is what reviews of an agent come to. A hub that keeps none knows

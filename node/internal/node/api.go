@@ -257,6 +257,7 @@ type Agent struct {
 	HomeHub      string   `json:"home_hub,omitempty"`
 	LastSeen     string   `json:"last_seen,omitempty"`
 	Quiet        bool     `json:"quiet,omitempty"`
+	Charge       string   `json:"charge,omitempty"` // by its public card: free, some, all
 }
 
 // Card is an agent's card and what checking it gave.
@@ -267,6 +268,36 @@ type Card struct {
 	Card     json.RawMessage `json:"card"`
 	Rating   float64         `json:"avg_rating"` // the hub's word
 	Reviews  int64           `json:"review_count"`
+	// Charge is what the public card says of prices: free, some or all.
+	Charge string `json:"charge,omitempty"`
+	// Prices are what the agent signed; PricesError is why there are none although
+	// there may be some.
+	Prices      *Prices `json:"prices,omitempty"`
+	PricesError string  `json:"prices_error,omitempty"`
+}
+
+// What a card says of prices.
+const (
+	ChargeFree = "free"
+	ChargeSome = "some"
+	ChargeAll  = "all"
+)
+
+// Prices are what an agent signed that its capabilities cost. A payment follows
+// the quote of its task; a quote above these is not paid without a person.
+type Prices struct {
+	Network  string          `json:"network"`
+	Skills   []SkillPrice    `json:"skills"`
+	Source   string          `json:"source"`   // extended or public: the card they stand on
+	Verified bool            `json:"verified"` // the signature holds
+	Fetched  *time.Time      `json:"fetched,omitempty"`
+	Card     json.RawMessage `json:"card,omitempty"` // the extended one
+}
+
+// SkillPrice is one of them: credits as a decimal string, 0 for free.
+type SkillPrice struct {
+	ID     string `json:"id"`
+	Amount string `json:"amount"`
 }
 
 // List is one of the three lists of peers.

@@ -51,6 +51,8 @@ type Parts struct {
 	Unknown   func() // the hub does not know this node
 	Ledger    Ledger // nil where no hub was joined: nothing is sold or paid
 	Payments  func() config.Payments
+	// Extended signs this node's extended card; nil when it has none to give.
+	Extended func(list bool) ([]byte, error)
 
 	NoResponseAfter time.Duration // 0 for never
 	Log             *slog.Logger
@@ -64,6 +66,7 @@ type Node struct {
 	Dispatch *dispatch.Dispatch
 	Till     *till.Till
 	Wallet   *wallet.Wallet
+	Cards    *Cards
 	Mailbox  *mailbox.Mailbox
 	Dropped  *mailbox.Counts
 }
@@ -83,9 +86,10 @@ func New(p Parts) *Node {
 		Journal: p.Journal, Signer: p.Keys.Signer, Limits: p.Payments, Ledger: p.Ledger, Price: signedPrice,
 		Say: n.sayOfPayment, Log: p.Log, Now: p.Now,
 	})
+	n.Cards = newCards(p, n.Outbox, book)
 	handler := inbound.New(inbound.Parts{
 		AID: p.Keys.AID(), Journal: p.Journal, Book: book, Lists: p.Lists, Policy: p.Policy,
-		Admission: inbound.NewAdmission(p.Public), Strangers: p.Strangers, Dispatch: n.Dispatch, Till: n.Till, Purse: n.Wallet, Notifier: n.Outbox,
+		Admission: inbound.NewAdmission(p.Public), Strangers: p.Strangers, Dispatch: n.Dispatch, Till: n.Till, Purse: n.Wallet, Cards: n.Cards, Notifier: n.Outbox,
 		Dropped: n.Dropped, Log: p.Log, Now: p.Now,
 	})
 	opener := &mailbox.Opener{

@@ -8,7 +8,6 @@ import (
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/till"
 	"github.com/anet-hub/anet/node/internal/wallet"
-	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/task"
 )
@@ -62,26 +61,23 @@ func (n *Node) sayOfPayment(tx *journal.Tx, k *journal.Task, meta map[string]any
 	return n.say(tx, k, task.KindText, "", nil, meta)
 }
 
-// signedPrice is what the extended card of a provider says a capability costs. A
-// skill on it without a price is free.
+// signedPrice is what the extended card of a provider says a capability costs, the
+// one fetched last. A skill on it without a price is free.
 func signedPrice(tx *journal.Tx, provider, capID string) (price uint64, known bool, err error) {
 	kept, err := tx.ExtendedCards(provider)
-	for _, one := range kept {
-		s, err := card.Read(one.Card)
-		if err != nil {
-			continue
-		}
-		prices, err := s.Card.Prices()
-		if err != nil {
-			continue
-		}
-		for _, skill := range s.Card.Skills {
-			if skill.ID == capID && prices != nil {
-				return prices.Prices[capID], true, nil
-			}
+	if err != nil || len(kept) == 0 {
+		return 0, false, err
+	}
+	c, prices, err := readPrices(kept[0].Card)
+	if err != nil {
+		return 0, false, nil // none, or one of a later form: it bounds nothing
+	}
+	for _, skill := range c.Skills {
+		if skill.ID == capID {
+			return prices.Prices[capID], true, nil
 		}
 	}
-	return 0, false, err
+	return 0, false, nil
 }
 
 // Payment is what a call costs and what became of paying it.
