@@ -65,7 +65,7 @@ func stateOf(t node.Task) string {
 	if t.Effect != nil {
 		s += ", effect " + line(*t.Effect)
 	}
-	if at := stage(t); t.Role == node.Requester && !t.Ended && at != s {
+	if at := stage(t); t.Role == node.Requester && !t.Ended && at != line(t.State) {
 		s += ", " + at
 	}
 	if t.CancelRequested && !t.Ended {
