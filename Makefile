@@ -33,6 +33,7 @@ test: ## everything CI runs: format, vet, staticcheck, import rules, fresh schem
 	@$(MAKE) --no-print-directory format
 	go vet ./...
 	go tool staticcheck ./...
+	go test -tags no_payments -count=1 -run 'WithoutPayments|Refusals' ./node/internal/node
 	@skips=$$(mktemp); echo 'go test -race ./...'; \
 	ANET_TEST_SKIPS=$$skips CGO_ENABLED=1 go test -race -count=1 -timeout 60m ./...; status=$$?; \
 	sed 's/^/skipped: /' $$skips; rm $$skips; exit $$status

@@ -42,7 +42,7 @@ var rules = []string{
 	"hub/internal/learned", "hub/internal/ledger", "hub/internal/liveness", "hub/internal/moderation",
 	"hub/internal/peers", "hub/internal/relay", "hub/internal/replay", "hub/internal/reviews", "hub/internal/wake",
 	"node/internal/dispatch", "node/internal/inbound", "node/internal/mailbox", "node/internal/outbox",
-	"node/internal/peers", "node/internal/provider",
+	"node/internal/peers", "node/internal/provider", "node/internal/till", "node/internal/wallet",
 	"shared/capability", "shared/codec", "shared/effect", "shared/enckeys", "shared/envelope", "shared/errs",
 	"shared/evidence", "shared/identity", "shared/payment", "shared/plain", "shared/task",
 }

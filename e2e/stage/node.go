@@ -17,6 +17,7 @@ type NodeConfig struct {
 	Tags     []string          //
 	Public   []any             // ids, or whole entries with limits
 	Programs map[string]string // what the service module calls, by capability id
+	Prices   map[string]int    // of those that have one
 	More     map[string]any    // further members of the file
 	Env      []string          // of its commands
 }
@@ -43,7 +44,7 @@ func (c NodeConfig) file(t testing.TB) string {
 		for id, url := range c.Programs {
 			// A call that may take more than a minute is a long one, of which a node
 			// runs four at a time.
-			caps = append(caps, map[string]any{"id": id, "url": url, "timeout_ms": 30_000})
+			caps = append(caps, map[string]any{"id": id, "url": url, "timeout_ms": 30_000, "price": c.Prices[id]})
 		}
 		members["modules"] = map[string]any{"service": map[string]any{"capabilities": caps}}
 	}

@@ -154,7 +154,7 @@ func (c *Cards) ask(ctx context.Context, aid string) (a task.CardAnswer, why str
 
 // take verifies an answer and keeps it.
 func (c *Cards) take(ctx context.Context, aid string, a task.CardAnswer) (kept journal.ExtendedCard, why string, err error) {
-	kept = journal.ExtendedCard{AID: aid, Variant: a.Variant, Card: a.Card, Fetched: c.now(), Hash: []byte{}}
+	kept = journal.ExtendedCard{AID: aid, Variant: a.Variant, Card: a.Card, Fetched: c.now().Truncate(time.Millisecond), Hash: []byte{}}
 	switch a.Status {
 	case task.CardOK:
 	case task.CardNotConfigured:

@@ -57,6 +57,9 @@ type option func(*Parts)
 
 func open(p *Parts) { p.Policy = func() config.Policy { return config.Open } }
 
+// unpayable is a node whose hub keeps no ledger.
+func unpayable(p *Parts) { p.Ledger = nil }
+
 func public(list ...config.PublicCapability) option { return func(p *Parts) { p.Public = list } }
 
 func serving(all ...provider.Provider) option {

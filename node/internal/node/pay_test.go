@@ -1,19 +1,23 @@
+//go:build !no_payments
+
 package node
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/evidence"
 	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/task"
 )
-
-// unpayable is a node whose hub keeps no ledger.
-func unpayable(p *Parts) { p.Ledger = nil }
 
 // spending sets a node's limits.
 func spending(l config.Payments) option {
@@ -403,6 +407,298 @@ func TestKillOfTheBuyer(t *testing.T) {
 		w.must(alice.Journal.Read(t.Context(), func(tx *journal.Tx) (err error) { signed, err = tx.Spends(asked.ID); return err }))
 		if len(signed) != 1 || ledger.Balance(alice.aid()) != 15 || status(got) != PayPaid {
 			t.Errorf("%d signed, balance %d, %s; want one, 15 and paid", len(signed), ledger.Balance(alice.aid()), status(got))
+		}
+	})
+}
+
+// charge is a stranger's quote for a task, as it may be spoilt.
+func (s *stranger) charge(to *running, ix string, edit func(*payment.PaymentRequired)) {
+	q := payment.NewQuote("x", "", s.signer.AID(), 5, []string{s.w.hub.Ledger().Network()})
+	edit(&q)
+	required, err := json.Marshal(q)
+	s.w.must(err)
+	s.say(to, ix, task.StatusMsg{State: task.InputRequired, Metadata: []byte(`{"x402.payment.status":"payment-required","x402.payment.required":` + string(required) + `}`)})
+}
+
+func (s *stranger) say(to *running, ix string, m task.StatusMsg) {
+	s.send(to, task.TypeStatus, ix, body(s.w, m))
+	time.Sleep(time.Second)
+}
+
+// paid are the payments that came to a stranger.
+func (s *stranger) paid() (all []payment.PaymentPayload) {
+	for _, m := range s.open() {
+		if m.Type != task.TypeMessage {
+			continue
+		}
+		msg, err := task.Parse[task.ChatMsg](m.Body)
+		s.w.must(err)
+		meta, err := task.ParseMetadata(msg.Metadata)
+		s.w.must(err)
+		if p, err := payment.ParsePayload(meta[task.KeyPaymentPayload]); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// A quote that cannot be paid here, or asks for something else, is not signed for.
+func TestQuotesThatAreNotPaid(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		edit func(*payment.PaymentRequired)
+		want string
+	}{
+		{"good", func(*payment.PaymentRequired) {}, "working -  unknown"},
+		{"one of two rails", func(q *payment.PaymentRequired) {
+			q.Accepts = append([]payment.Requirements{{Scheme: "exact", Network: "eip155:1", Amount: "1", Asset: "USDC", PayTo: "0x", MaxTimeoutSeconds: 1}}, q.Accepts...)
+		}, "working -  unknown"},
+		{"another rail", func(q *payment.PaymentRequired) { q.Accepts[0].Network = "hub:elsewhere" }, "input-required PAYMENT_REQUIRED rail_not_payable unknown"},
+		{"another asset", func(q *payment.PaymentRequired) { q.Accepts[0].Asset = "USDC" }, "input-required PAYMENT_REQUIRED rail_not_payable unknown"},
+		{"no way at all", func(q *payment.PaymentRequired) { q.Accepts = nil }, "input-required PAYMENT_REQUIRED rail_not_payable unknown"},
+		{"for somebody else", func(q *payment.PaymentRequired) { q.Accepts[0].PayTo = q.Accepts[0].Network[4:] }, "input-required PAYMENT_REQUIRED payee_mismatch unknown"},
+		{"for nothing", func(q *payment.PaymentRequired) { q.Accepts[0].Amount = "0" }, "input-required PAYMENT_REQUIRED invalid_amount unknown"},
+		{"for more than there is", func(q *payment.PaymentRequired) { q.Accepts[0].Amount = "18446744073709551617" }, "input-required PAYMENT_REQUIRED invalid_amount unknown"},
+		{"for part of a credit", func(q *payment.PaymentRequired) { q.Accepts[0].Amount = "1.5" }, "input-required PAYMENT_REQUIRED invalid_amount unknown"},
+		{"another version", func(q *payment.PaymentRequired) { q.X402Version = 1 }, "input-required PAYMENT_REQUIRED invalid_payment_requirements unknown"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			story(t, func(t *testing.T, w *world) {
+				alice, mallory := w.node("alice"), w.stranger()
+				asked, err := alice.StartTask(t.Context(), Order{Provider: mallory.signer.AID(), Capability: "x", Pay: &Consent{}})
+				w.must(err)
+				time.Sleep(time.Second)
+				mallory.charge(alice, asked.ID, tt.edit)
+				wantOutcome(t, tt.name, w.task(alice, asked.ID), tt.want)
+				if want := strings.HasPrefix(tt.want, "working"); len(mallory.paid()) == 1 != want {
+					t.Errorf("%d payments were sent, want one: %v", len(mallory.paid()), want)
+				}
+			})
+		})
+	}
+}
+
+// Checklist 31: a quote that two readers could read differently is no quote.
+func TestAnAmbiguousQuote(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		alice, mallory := w.node("alice"), w.stranger()
+		asked, err := alice.StartTask(t.Context(), Order{Provider: mallory.signer.AID(), Capability: "x", Pay: &Consent{}})
+		w.must(err)
+		time.Sleep(time.Second)
+		option := `{"scheme":"anet-credit","network":"` + w.hub.Ledger().Network() + `","amount":"1","AMOUNT":"9","asset":"credit","payTo":"` + mallory.signer.AID() + `","maxTimeoutSeconds":300}`
+		mallory.say(alice, asked.ID, task.StatusMsg{State: task.InputRequired, Metadata: []byte(
+			`{"x402.payment.status":"payment-required","x402.payment.required":{"x402Version":2,"accepts":[` + option + `]}}`)})
+		wantOutcome(t, "the task", w.task(alice, asked.ID), "submitted -  unknown")
+	})
+}
+
+// Checklist 58: a task is paid by the ledger's receipt for this node's own
+// authorization, and by nothing that a provider says or shows.
+func TestAProviderThatSaysItWasPaid(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		show  func(w *world, s *stranger, p payment.PaymentPayload) any
+		want  string
+		apart bool
+	}{
+		{"nothing is shown", func(*world, *stranger, payment.PaymentPayload) any { return nil }, PaySubmitted, false},
+		{"a success without a receipt", func(w *world, _ *stranger, p payment.PaymentPayload) any {
+			a, err := p.Authorization()
+			w.must(err)
+			return payment.SettlementResponse{Success: true, Transaction: a.ID(), Network: a.Network, Amount: "5"}
+		}, PaySubmitted, true},
+		{"the receipt of another payment", func(w *world, s *stranger, p payment.PaymentPayload) any {
+			mine := w.settleFor(s, p, func(a *payment.Authorization) { a.Payer = s.signer.AID() })
+			a, err := p.Authorization()
+			w.must(err)
+			mine.Transaction = a.ID()
+			return mine
+		}, PaySubmitted, true},
+		{"a receipt that this provider signed", func(w *world, s *stranger, p payment.PaymentPayload) any {
+			a, err := p.Authorization()
+			w.must(err)
+			signed, _, err := payment.SignReceipt(s.signer, payment.Receipt{
+				AuthID: a.ID(), Payer: a.Payer, PayTo: a.PayTo, Amount: a.Amount, Network: a.Network, SettleAt: uint64(time.Now().UnixMilli())})
+			w.must(err)
+			text, err := json.Marshal(codec.EncodeB64(signed))
+			w.must(err)
+			return payment.SettlementResponse{Success: true, Transaction: a.ID(), Network: a.Network, Extensions: payment.Extensions{payment.ExtReceipt: text}}
+		}, PaySubmitted, true},
+		{"the ledger's receipt", func(w *world, s *stranger, p payment.PaymentPayload) any { return w.settleFor(s, p, nil) }, PayPaid, false},
+		{"that it failed, of another payment", func(*world, *stranger, payment.PaymentPayload) any {
+			return payment.SettlementResponse{ErrorReason: "insufficient_funds", Transaction: "another"}
+		}, PaySubmitted, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			story(t, func(t *testing.T, w *world) {
+				alice, mallory := w.node("alice"), w.stranger()
+				for _, aid := range []string{alice.aid(), mallory.signer.AID()} {
+					w.hub.Ledger().Grant(aid, 20)
+				}
+				asked, err := alice.StartTask(t.Context(), Order{Provider: mallory.signer.AID(), Capability: "x", Pay: &Consent{}})
+				w.must(err)
+				time.Sleep(time.Second)
+				req := mallory.open()[0]
+				mallory.charge(alice, asked.ID, func(*payment.PaymentRequired) {})
+				shown := tt.show(w, mallory, mallory.paid()[0])
+				mallory.send(alice, task.TypeResult, asked.ID, mallory.result(req, func(_ *evidence.Receipt, r *task.ResultResp) {
+					list, err := json.Marshal([]any{shown})
+					w.must(err)
+					r.Metadata = []byte(`{"x402.payment.status":"payment-completed","x402.payment.receipts":` + string(list) + `}`)
+				}))
+				time.Sleep(time.Second)
+				got := w.task(alice, asked.ID)
+				if !got.Ended || status(got) != tt.want || (got.Payment.Unverified != nil) != tt.apart {
+					t.Errorf("the payment is %+v, want %s and unverified receipts: %v", got.Payment, tt.want, tt.apart)
+				}
+			})
+		})
+	}
+}
+
+// settleFor brings a payment to the ledger as its payee, or one that the payee
+// makes like it.
+func (w *world) settleFor(s *stranger, p payment.PaymentPayload, edit func(*payment.Authorization)) payment.SettlementResponse {
+	w.t.Helper()
+	if edit != nil {
+		a, err := p.Authorization()
+		w.must(err)
+		edit(&a.Authorization)
+		signed, _, err := payment.SignAuthorization(s.signer, a.Authorization)
+		w.must(err)
+		p = payment.NewPayload(p.Accepted, signed)
+	}
+	answer, err := w.hub.Line(s.signer.AID()).Purse().Settle(w.t.Context(), payment.FacilitatorRequest{PaymentPayload: &p, PaymentRequirements: &p.Accepted})
+	w.must(err)
+	if !answer.Success {
+		w.t.Fatalf("the ledger refused: %+v", answer)
+	}
+	return answer
+}
+
+// Checklist 57: the shop refuses what does not fit before it asks the ledger, tells
+// it with the transaction, and takes no second payment.
+func TestPaymentsThatAShopRefuses(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		job := &counter{}
+		shop, _ := w.shop(job)
+		mallory := w.stranger()
+		ledger := w.hub.Ledger()
+		ledger.Grant(mallory.signer.AID(), 20)
+		doc, err := task.NewCall("job", nil)
+		w.must(err)
+		req, err := task.NewDelegate(mallory.signer, "ix_1", doc)
+		w.must(err)
+		mallory.send(shop, task.TypeDelegate, "ix_1", body(w, req))
+		time.Sleep(time.Second)
+		pay := func(edit func(*payment.Authorization, *payment.Requirements)) {
+			t.Helper()
+			now := uint64(time.Now().UnixMilli())
+			a := payment.Authorization{Payer: mallory.signer.AID(), PayTo: shop.aid(), Amount: 5, Network: ledger.Network(), Nonce: "n",
+				IssuedAt: now, NotAfter: now + payment.Window, Interaction: payment.Binding("ix_1", doc.Nonce())}
+			accepted := payment.NewQuote("job", "", shop.aid(), 5, []string{ledger.Network()}).Accepts[0]
+			edit(&a, &accepted)
+			signed, _, err := payment.SignAuthorization(mallory.signer, a)
+			w.must(err)
+			payload, err := json.Marshal(payment.NewPayload(accepted, signed))
+			w.must(err)
+			mallory.send(shop, task.TypeMessage, "ix_1", body(w, task.ChatMsg{Kind: task.KindText, Metadata: []byte(
+				`{"x402.payment.status":"payment-submitted","x402.payment.payload":` + string(payload) + `}`)}))
+			time.Sleep(time.Second)
+		}
+		for _, tt := range []struct {
+			want string
+			edit func(*payment.Authorization, *payment.Requirements)
+		}{
+			{"binding_mismatch", func(a *payment.Authorization, _ *payment.Requirements) {
+				a.Interaction = payment.Binding("ix_2", doc.Nonce())
+			}},
+			{"payee_mismatch", func(a *payment.Authorization, _ *payment.Requirements) { a.PayTo = mallory.signer.AID() }},
+			{"invalid_amount", func(a *payment.Authorization, r *payment.Requirements) { a.Amount, r.Amount = 4, "4" }},
+			{"expired_payment", func(a *payment.Authorization, _ *payment.Requirements) { a.IssuedAt, a.NotAfter = 1, 2 }},
+			{"network_mismatch", func(a *payment.Authorization, r *payment.Requirements) { a.Network, r.Network = "hub:x", "hub:x" }},
+		} {
+			pay(tt.edit)
+			told := mallory.told()
+			if last := told[len(told)-1]; last != "input-required "+tt.want {
+				t.Errorf("told %q, want %s", last, tt.want)
+			}
+		}
+		if n := len(ledger.Asked()); n != 0 {
+			t.Errorf("the ledger was asked %d times before a payment fitted, want never", n)
+		}
+		pay(func(*payment.Authorization, *payment.Requirements) {})
+		if results := mallory.results(); job.count() != 1 || len(results) != 1 || ledger.Balance(shop.aid()) != 5 {
+			t.Fatalf("%d effects, %d results, balance %d; want 1, 1 and 5", job.count(), len(results), ledger.Balance(shop.aid()))
+		}
+		meta, err := task.ParseMetadata(mallory.results()[0].Metadata)
+		w.must(err)
+		receipts, err := payment.ParseResponses(meta[task.KeyPaymentReceipts])
+		if err != nil || len(receipts) != 6 || !receipts[5].Success || receipts[0].ErrorReason != "binding_mismatch" || receipts[0].Transaction == "" {
+			t.Errorf("the receipts are %+v, %v; want the five refusals and the success", receipts, err)
+		}
+		pay(func(a *payment.Authorization, _ *payment.Requirements) { a.Nonce = "another" })
+		if ledger.Balance(shop.aid()) != 5 || job.count() != 1 {
+			t.Error("a second payment was taken after the end")
+		}
+	})
+}
+
+// The prepaid form: a payment that comes with the request is taken at once.
+func TestAPrepaidCall(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		job := &counter{}
+		shop, _ := w.shop(job)
+		mallory := w.stranger()
+		ledger := w.hub.Ledger()
+		ledger.Grant(mallory.signer.AID(), 20)
+		for i, amount := range []uint64{5, 4} {
+			ix := fmt.Sprint("ix_", i)
+			doc, err := task.NewCall("job", nil)
+			w.must(err)
+			req, err := task.NewDelegate(mallory.signer, ix, doc)
+			w.must(err)
+			now := uint64(time.Now().UnixMilli())
+			signed, _, err := payment.SignAuthorization(mallory.signer, payment.Authorization{Payer: mallory.signer.AID(), PayTo: shop.aid(),
+				Amount: amount, Network: ledger.Network(), Nonce: "n", IssuedAt: now, NotAfter: now + payment.Window, Interaction: payment.Binding(ix, doc.Nonce())})
+			w.must(err)
+			accepted := payment.NewQuote("job", "", shop.aid(), amount, []string{ledger.Network()}).Accepts[0]
+			req.Payment, err = json.Marshal(payment.NewPayload(accepted, signed))
+			w.must(err)
+			mallory.send(shop, task.TypeDelegate, ix, body(w, req))
+			time.Sleep(2 * time.Second)
+		}
+		told := mallory.told()
+		if len(mallory.results()) != 1 || job.count() != 1 || ledger.Balance(shop.aid()) != 5 || told[len(told)-1] != "input-required invalid_amount" {
+			t.Errorf("%d results, %d effects, balance %d, told %q; want the full payment to have bought the one call", len(mallory.results()), job.count(), ledger.Balance(shop.aid()), told)
+		}
+	})
+}
+
+// Redeeming is done once for a reference, whatever gets lost on the way.
+func TestRedeem(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		alice := w.node("alice")
+		ledger := w.hub.Ledger()
+		ledger.Grant(alice.aid(), 20)
+		order := Redemption{Amount: 5, Reference: "invoice 7"}
+		ledger.LoseAnswers(1)
+		if _, err := alice.Redeem(t.Context(), order); err == nil {
+			t.Fatal("a lost answer was no failure")
+		}
+		if _, err := alice.Redeem(t.Context(), Redemption{Amount: 6, Reference: order.Reference}); !errs.Is(err, "redemption_waits") {
+			t.Errorf("another amount meanwhile: %v, want redemption_waits", err)
+		}
+		time.Sleep(time.Hour)
+		done, err := alice.Redeem(t.Context(), order)
+		if err != nil || done.Receipt == nil || ledger.Balance(alice.aid()) != 15 {
+			t.Fatalf("%+v, %v, balance %d; want the receipt of the first and 15", done, err, ledger.Balance(alice.aid()))
+		}
+		if _, err := alice.Redeem(t.Context(), order); !errs.Is(err, "duplicate_binding") || ledger.Balance(alice.aid()) != 15 {
+			t.Errorf("once more: %v, balance %d; want duplicate_binding and 15", err, ledger.Balance(alice.aid()))
+		}
+		if _, err := alice.Redeem(t.Context(), Redemption{Amount: 100}); !errs.Is(err, "insufficient_funds") {
+			t.Errorf("too much: %v, want insufficient_funds", err)
 		}
 	})
 }
