@@ -190,7 +190,8 @@ func (h *Handler) act(tx *journal.Tx, k *journal.Task, s said) (endCall bool, er
 		next, _ := k.State.Next(msg.Asked(s.meta))
 		k.To(next, tx.Now())
 	case k.Capability != "" && s.pays(payment.StatusSubmitted):
-		return false, h.Till.Take(tx, k, s.meta[task.KeyPaymentPayload])
+		may := func() bool { return h.notices.Allow(k.Peer, h.Now()) }
+		return false, h.Till.Take(tx, k, s.meta[task.KeyPaymentPayload], may)
 	case k.Capability != "" && s.pays(payment.StatusRejected):
 		return false, h.Till.Declined(tx, k)
 	case msg.Kind == task.KindCancel:

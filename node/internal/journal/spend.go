@@ -76,10 +76,15 @@ func (t *Tx) Spent(since time.Time, tier string) (uint64, error) {
 	return uint64(n), err
 }
 
+// spendMemory is how long the ledger is asked what became of one: where it has not
+// said by then, as when the node has moved to another hub, it never will.
+const spendMemory = 7 * 24 * time.Hour
+
 // Lapsed lists the authorizations that nobody can use any more and whose outcome
 // is not known.
 func (t *Tx) Lapsed() ([]Spend, error) {
-	return collect(t, scanSpend, `SELECT `+spendColumns+` FROM spend WHERE state = 'open' AND not_after <= ? ORDER BY not_after LIMIT 50`, ms(t.now.Add(-SpendGrace)))
+	return collect(t, scanSpend, `SELECT `+spendColumns+` FROM spend WHERE state = 'open' AND not_after <= ? AND not_after > ? ORDER BY not_after LIMIT 50`,
+		ms(t.now.Add(-SpendGrace)), ms(t.now.Add(-spendMemory)))
 }
 
 // Redemption is credits of this node that it takes out of circulation.

@@ -231,8 +231,8 @@ func (t *Tx) NextTending(silence, unread time.Duration) (time.Time, bool, error)
 		SELECT min(q.exp) FROM quote q JOIN task k ON k.id = q.task
 		WHERE k.role = 'provider' AND k.state = 'input-required' AND k.ended_at = 0 AND NOT EXISTS (SELECT 1 FROM sale s WHERE s.task = k.id)
 		UNION ALL
-		SELECT min(not_after) + ? FROM spend WHERE state = 'open')`,
-		[]any{silence.Milliseconds(), unread.Milliseconds(), SpendGrace.Milliseconds()}, &next)
+		SELECT min(not_after) + ? FROM spend WHERE state = 'open' AND not_after > ?)`,
+		[]any{silence.Milliseconds(), unread.Milliseconds(), SpendGrace.Milliseconds(), ms(t.now.Add(-spendMemory))}, &next)
 	if err != nil || next == nil {
 		return time.Time{}, false, err
 	}

@@ -180,7 +180,7 @@ func TestAnOutcomeThatIsNotKnown(t *testing.T) {
 					t.Errorf("the shop cancels: %v, want task_paid", err)
 				}
 				w.end(shop)
-				shop = w.start(shop.dir, options...)
+				w.start(shop.dir, options...)
 				time.Sleep(time.Minute)
 				if job.count() != 0 {
 					t.Fatalf("%d effects before anything was known", job.count())
@@ -237,7 +237,7 @@ func TestPaidWorkThatCannotBeDone(t *testing.T) {
 		w.must(err)
 		time.Sleep(time.Minute)
 		w.end(shop)
-		shop = w.start(shop.dir, options[1]) // it serves nothing any more
+		w.start(shop.dir, options[1]) // it serves nothing any more
 		ledger.Pending(false)
 		got := w.wait(alice, asked.ID, 10*time.Minute)
 		wantOutcome(t, "the call", got, "failed UNAVAILABLE capability_not_served verified")

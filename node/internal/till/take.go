@@ -13,8 +13,9 @@ import (
 )
 
 // Take looks at a payment before the ledger is contacted. One that does not do is
-// answered; any other is written down, and Run brings it to the ledger.
-func (t *Till) Take(tx *journal.Tx, k *journal.Task, payload []byte) error {
+// answered, where no quote is open only as long as may says so; any other is
+// written down, and Run brings it to the ledger.
+func (t *Till) Take(tx *journal.Tx, k *journal.Task, payload []byte, may func() bool) error {
 	sale, given, err := tx.Sale(k.ID)
 	if err != nil {
 		return err
@@ -28,9 +29,11 @@ func (t *Till) Take(tx *journal.Tx, k *journal.Task, payload []byte) error {
 	switch {
 	case given && got.Legible() && got.Auth.ID() == sale.AuthID:
 		return tx.PutTask(k) // the same once more
+	case !open && !may():
+		return tx.PutTask(k)
 	case !found:
 		return t.refuse(tx, k, nil, got.Refused(payment.NoPendingQuote))
-	case no != nil && !open:
+	case !open:
 		return t.refuse(tx, k, nil, got.Refused(reasonOf(no)))
 	case no != nil:
 		return t.refuse(tx, k, &q, got.Refused(reasonOf(no)))
@@ -80,16 +83,18 @@ func (t *Till) begin(tx *journal.Tx, k *journal.Task, g payment.Given) error {
 	})
 }
 
-// maxRefused bounds the answers that are kept of payments that came to nothing.
+// maxRefused bounds the payments for one quote that come to nothing: each is
+// answered, and the answers go with everything that is said of payment later.
 const maxRefused = 16
 
 // refuse tells that a payment came to nothing. With an open quote the task waits
-// for another one; an expired quote ends it.
+// for another one; an expired quote ends it, and so do too many that failed.
 func (t *Till) refuse(tx *journal.Tx, k *journal.Task, open *journal.Quote, answer payment.SettlementResponse) error {
 	why := task.Reason(answer.ErrorReason)
-	meta := map[string]any{}
+	meta, last := map[string]any{}, false
 	if open != nil {
-		if err := note(tx, open, answer); err != nil {
+		var err error
+		if last, err = note(tx, open, answer); err != nil {
 			return err
 		}
 		meta = quoted(*open, payment.StatusFailed)
@@ -98,8 +103,8 @@ func (t *Till) refuse(tx *journal.Tx, k *journal.Task, open *journal.Quote, answ
 	meta[task.KeyPaymentStatus], meta[task.KeyReason] = payment.StatusFailed, why
 	meta[task.KeyPaymentError] = payment.ErrorCode(answer.ErrorReason)
 	meta[task.KeyPaymentReceipts] = []payment.SettlementResponse{answer}
-	if why == task.QuoteExpired && open != nil {
-		return t.expire(tx, k, meta)
+	if last || why == task.QuoteExpired && open != nil {
+		return t.end(tx, k, why, meta)
 	}
 	if err := tx.PutTask(k); err != nil {
 		return err
@@ -107,39 +112,38 @@ func (t *Till) refuse(tx *journal.Tx, k *journal.Task, open *journal.Quote, answ
 	return t.Dispatch.Tell(tx, k, k.State, why.Sentence(), meta)
 }
 
-// note keeps an answer: it goes with everything that is said of payment later.
-func note(tx *journal.Tx, q *journal.Quote, answer payment.SettlementResponse) error {
+// note keeps an answer; last when there are as many as may be.
+func note(tx *journal.Tx, q *journal.Quote, answer payment.SettlementResponse) (last bool, err error) {
 	raw, err := codec.MarshalJSON(answer)
 	if err != nil {
-		return err
+		return false, err
 	}
-	all, err := dispatch.Receipts(q.Refused, raw)
-	if err != nil {
-		return err
+	if q.Refused, err = dispatch.Receipts(q.Refused, raw); err != nil {
+		return false, err
 	}
 	var list []json.RawMessage
-	if err := json.Unmarshal(all, &list); err != nil {
-		return err
+	if err := json.Unmarshal(q.Refused, &list); err != nil {
+		return false, err
 	}
-	if q.Refused, err = codec.MarshalJSON(list[max(0, len(list)-maxRefused):]); err != nil {
-		return err
-	}
-	return tx.PutQuote(*q)
+	return len(list) >= maxRefused, tx.PutQuote(*q)
 }
 
 // Expire ends a task whose quote ran out before anybody paid.
 func (t *Till) Expire(tx *journal.Tx, k *journal.Task) error {
-	return t.expire(tx, k, map[string]any{task.KeyPaymentStatus: payment.StatusFailed, task.KeyPaymentError: payment.ErrorCode(payment.QuoteExpired)})
+	return t.end(tx, k, task.QuoteExpired, map[string]any{
+		task.KeyPaymentStatus: payment.StatusFailed, task.KeyPaymentError: payment.ErrorCode(payment.QuoteExpired),
+	})
 }
 
-func (t *Till) expire(tx *journal.Tx, k *journal.Task, meta map[string]any) error {
+// end refuses a task for which no payment is taken any more.
+func (t *Till) end(tx *journal.Tx, k *journal.Task, why task.Reason, meta map[string]any) error {
 	delete(meta, task.KeyPaymentRequired)
-	k.Reason, k.Effect = string(task.QuoteExpired), string(effect.Unavailable)
+	k.Reason, k.Effect = string(why), string(effect.Unavailable)
 	k.To(task.Rejected, tx.Now())
 	if err := tx.PutTask(k); err != nil {
 		return err
 	}
-	return t.Dispatch.Tell(tx, k, task.Rejected, task.QuoteExpired.Sentence(), meta)
+	return t.Dispatch.Tell(tx, k, task.Rejected, why.Sentence(), meta)
 }
 
 // Declined ends a task whose requester does not want to pay. What was given for

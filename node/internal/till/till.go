@@ -98,7 +98,7 @@ func (t *Till) Quote(tx *journal.Tx, k *journal.Task, item Item, prepaid []byte)
 		return err
 	}
 	if len(prepaid) > 0 {
-		return t.Take(tx, k, prepaid)
+		return t.Take(tx, k, prepaid, func() bool { return false })
 	}
 	words := fmt.Sprintf("A call of %s costs %d credits.", k.Capability, item.Price)
 	return t.Dispatch.Tell(tx, k, task.InputRequired, words, quoted(q, payment.StatusRequired))
