@@ -123,3 +123,35 @@ func TestTradeThroughKills(t *testing.T) {
 	credits(t, caller, 100-5*calls)
 	credits(t, seller, 100+5*calls)
 }
+
+// Two hubs that clear with each other: a call is paid on the ledger where the buyer
+// is, and the seller has its credits at its own.
+func TestPayingAcrossHubs(t *testing.T) {
+	a, b := stage.FederatedHub(t, "a"), stage.FederatedHub(t, "b")
+	stage.Federate(t, a, b.URL, b, a.URL)
+	for hub, peer := range map[*stage.InnerHub]string{a: "to-b", b: "to-a"} {
+		if out := hub.Operate(t, "credit", "allow", peer, "--limit", "1000"); out.Code != 0 {
+			t.Fatalf("anet-hub credit allow: %s", out)
+		}
+	}
+	stage.Until(t, stage.Patience, "both ledgers are supported", func() bool {
+		return strings.Contains(string(b.Get(t, "/x402/supported").Body), a.AID)
+	})
+	if kel := string(b.Get(t, "/agents/"+a.AID+"/kel").Body); !strings.Contains(kel, `"source":"peer-hub"`) {
+		t.Errorf("the history of a peer is %s, want the one that was pinned", kel)
+	}
+	program := stage.StartProgram(t, nil)
+	seller := stage.StartNode(t, &b.Hub, shop(program))
+	caller := stage.StartNode(t, &a.Hub, stage.NodeConfig{Name: "caller"})
+	credits(t, caller, 100)
+	credits(t, seller, 100)
+	task, code := caller.Call(seller.AID, "p.sold", `{}`, "--pay")
+	if code != 0 || task.Payment == nil || task.Payment.Status != "paid" || task.Payment.Network != "hub:"+a.AID || task.ViaHub != b.AID {
+		t.Fatalf("exit %d, %s, payment %+v via %q; want it paid at the buyer's hub", code, stage.Outcome(task), task.Payment, task.ViaHub)
+	}
+	if sold := seller.Ended(task.ID); sold.Payment.Status != "paid" || program.Effects(task.ID) != 1 {
+		t.Errorf("the seller has %+v and %d effects", sold.Payment, program.Effects(task.ID))
+	}
+	credits(t, caller, 95)
+	credits(t, seller, 105)
+}

@@ -160,7 +160,7 @@ func (b *base) newDirectory(elsewhere *forward.Finder) *httpapi.Directory {
 		Members:   admission.NewLimiter(memberRate, memberBurst, "register_rate_agent", clock),
 		Reviews:   reviews.New(postgres.NewReviews(b.pool), b.agents, b.histories.Replay, clock),
 		Reviewers: admission.NewLimiter(cfg.ReviewRate, cfg.ReviewBurst, "review_rate", clock),
-		P2PPeers:  cfg.P2PPeers,
+		P2PPeers:  cfg.P2PPeers, Peers: b.peers,
 		Elsewhere: elsewhere,
 	}
 }

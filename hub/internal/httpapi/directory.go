@@ -9,6 +9,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/forward"
+	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/reviews"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
@@ -23,6 +24,7 @@ type Directory struct {
 	Reviewers *admission.Limiter // reviews by address
 	P2PPeers  bool               // serve GET /p2p/peers, which lists addresses
 	Elsewhere *forward.Finder    // nil for a hub by itself
+	Peers     *peers.Table       // likewise
 
 	api *API
 }

@@ -46,11 +46,16 @@ func (d *Directory) keys(w http.ResponseWriter, r *http.Request, aid string) err
 	return writeJSON(w, http.StatusOK, wire.Keys{AID: aid, Keyset: keyset, KEL: kel})
 }
 
-// kel serves key histories, the hub's own among them: nodes need it to check
-// what the hub signs.
+// kel serves key histories, the hub's own and those of its peers among them: nodes
+// need them to check what these hubs sign, receipts of payments above all.
 func (d *Directory) kel(w http.ResponseWriter, r *http.Request, aid string) error {
 	if hub := d.api.Key.Current(); hub != nil && aid == hub.AID() {
 		return writeJSON(w, http.StatusOK, wire.KEL{AID: aid, KEL: hub.KEL(), Role: "hub"})
+	}
+	if d.Peers != nil {
+		if peer, known := d.Peers.ByAID(aid); known && peer.KEL != nil {
+			return writeJSON(w, http.StatusOK, wire.KEL{AID: aid, KEL: peer.KEL, Source: "peer-hub"})
+		}
 	}
 	h, err := d.Rules.KEL(r.Context(), aid)
 	if err != nil {
