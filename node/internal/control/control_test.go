@@ -85,6 +85,12 @@ func TestEveryOperationArrives(t *testing.T) {
 		t.Errorf("review: %+v, %v", got.Review, err)
 	}
 
+	api.May.ExplicitMax = 9
+	api.Put(node.Task{ID: "dear", Role: node.Requester, State: "input-required", Payment: &node.Payment{Status: node.PayRequired, Amount: "5"}})
+	if got, err := c.Pay(ctx, "dear", node.Consent{Max: 5}); err != nil || got.Payment.Status != node.PaySubmitted {
+		t.Errorf("pay: %+v, %v", got.Payment, err)
+	}
+
 	same := []struct {
 		what string
 		ask  func(node.API) (any, error)
@@ -106,6 +112,12 @@ func TestEveryOperationArrives(t *testing.T) {
 		{"policy", func(a node.API) (any, error) { return a.Policy(ctx) }},
 		{"set visibility", func(a node.API) (any, error) { return nil, a.SetVisibility(ctx, "federated") }},
 		{"visibility", func(a node.API) (any, error) { return a.Visibility(ctx) }},
+		{"limits", func(a node.API) (any, error) { return a.Limits(ctx) }},
+		{"set limits", func(a node.API) (any, error) { n := uint64(3); return a.SetLimits(ctx, node.LimitChange{DailyMax: &n}) }},
+		{"set payee", func(a node.API) (any, error) { return a.SetPayee(ctx, "q", true) }},
+		{"balance", func(a node.API) (any, error) { return a.Balance(ctx) }},
+		{"account", func(a node.API) (any, error) { return a.Account(ctx, 3) }},
+		{"redeem", func(a node.API) (any, error) { return a.Redeem(ctx, node.Redemption{Amount: 3, Reference: "r"}) }},
 		{"wait", func(a node.API) (any, error) { return a.Wait(ctx, started.ID, -1) }},
 		{"thread", func(a node.API) (any, error) { return a.Thread(ctx, started.ID) }},
 	}
