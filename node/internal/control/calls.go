@@ -48,6 +48,10 @@ func (c *Client) Account(ctx context.Context, limit int) (node.Account, error) {
 	return call(ctx, c, account, in{Limit: limit})
 }
 
+func (c *Client) Authorize(ctx context.Context, b node.Bill) (node.Authorization, error) {
+	return call(ctx, c, authorize, b)
+}
+
 func (c *Client) Redeem(ctx context.Context, r node.Redemption) (node.Redemption, error) {
 	return call(ctx, c, redeem, r)
 }

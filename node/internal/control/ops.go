@@ -45,6 +45,7 @@ var (
 	profile   = op[node.Profile, node.Registration]{"set_profile", node.API.SetProfile}
 
 	setLimits = op[node.LimitChange, node.Limits]{"set_limits", node.API.SetLimits}
+	authorize = op[node.Bill, node.Authorization]{"authorize", node.API.Authorize}
 	redeem    = op[node.Redemption, node.Redemption]{"redeem", node.API.Redeem}
 
 	limits   = plain("limits", node.API.Limits)
@@ -126,7 +127,7 @@ type route interface {
 var routes = []route{
 	startTask, message, end, cancel, pay, review, getTask, list, thread, file, wait,
 	find, card, peers, setPeer, removePeer, policy, setPolicy,
-	limits, setLimits, setPayee, balance, account, redeem,
+	limits, setLimits, setPayee, balance, account, authorize, redeem,
 	register, leave, profile, visible, setVisible, identity, rotate, status,
 }
 

@@ -2,12 +2,15 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/wallet"
+	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/payment"
 )
 
 // Credits is what this node has, and what it may pay.
@@ -24,6 +27,9 @@ type Credits interface {
 	Balance(ctx context.Context) (Balance, error)
 	// Account asks the hub what moved it; a limit of 0 is the hub's own.
 	Account(ctx context.Context, limit int) (Account, error)
+	// Authorize signs a payment for a quote that belongs to no task. Forbidden where a
+	// limit of this node, or the quote itself, does not let it.
+	Authorize(ctx context.Context, b Bill) (Authorization, error)
 	// Redeem takes credits out of circulation, once for a reference that is named.
 	Redeem(ctx context.Context, r Redemption) (Redemption, error)
 }
@@ -88,6 +94,24 @@ type AccountEntry struct {
 	Transaction string    `json:"transaction,omitempty"`
 }
 
+// Bill is an x402 quote from anywhere, and on whose word it may be paid.
+type Bill struct {
+	Quote   json.RawMessage `json:"quote"`
+	Consent Consent         `json:"consent"`
+}
+
+// Authorization is a signed payment. Whoever is given it can have it settled, once,
+// until it expires.
+type Authorization struct {
+	Transaction string          `json:"transaction"`
+	Amount      string          `json:"amount"` // credits
+	Payee       string          `json:"payee"`
+	Network     string          `json:"network"`
+	Expires     time.Time       `json:"expires"`
+	Payment     json.RawMessage `json:"payment"` // as x402 has it
+	Header      string          `json:"header"`  // the same, for PAYMENT-SIGNATURE
+}
+
 // Redemption is credits taken out of circulation; the hub's receipt was verified.
 type Redemption struct {
 	Amount      uint64    `json:"amount"`
@@ -104,6 +128,31 @@ func (n *Node) Redeem(ctx context.Context, r Redemption) (Redemption, error) {
 	}
 	done, err := n.Wallet.Redeem(ctx, r.Amount, r.Reference)
 	return Redemption{Amount: done.Amount, Reference: done.Reference, Transaction: done.AuthID, At: done.Ended, Receipt: done.Receipt}, err
+}
+
+// Authorize signs durably, before anybody sees it.
+func (n *Node) Authorize(ctx context.Context, b Bill) (a Authorization, err error) {
+	tier, err := b.Consent.tier()
+	if err != nil {
+		return a, err
+	}
+	if n.Ledger == nil {
+		return a, errs.New(errs.Forbidden, "not_joined", "this node has not joined a hub; run: anet join URL")
+	}
+	q, err := payment.ParseRequired(b.Quote)
+	if err != nil {
+		return a, errs.New(errs.Invalid, "quote_malformed", "this is no x402 quote of version 2").In("quote").Because(err)
+	}
+	p, s, err := n.Wallet.Authorize(ctx, q, wallet.Order{Tier: tier, Most: b.Consent.Max})
+	if err != nil {
+		return a, err
+	}
+	a = Authorization{Transaction: s.AuthID, Amount: payment.FormatAmount(s.Amount), Payee: s.Payee, Network: s.Network, Expires: s.NotAfter}
+	if a.Header, err = payment.EncodeHeader(p); err != nil {
+		return a, err
+	}
+	a.Payment, err = codec.MarshalJSON(p)
+	return a, err
 }
 
 // AddSpent says what was spent of the limits today.

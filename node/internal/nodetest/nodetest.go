@@ -340,6 +340,10 @@ func (n *Node) Balance(context.Context) (node.Balance, error) { return n.Purse, 
 
 func (n *Node) Account(context.Context, int) (node.Account, error) { return n.Moved, n.RefuseHub }
 
+func (n *Node) Authorize(context.Context, node.Bill) (node.Authorization, error) {
+	return node.Authorization{}, errs.New(errs.Forbidden, "rail_not_payable", "this node keeps no money")
+}
+
 func (n *Node) Redeem(_ context.Context, r node.Redemption) (node.Redemption, error) {
 	r.Transaction = "bafy-redeemed"
 	return r, n.RefuseHub

@@ -16,7 +16,6 @@ import (
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/till"
-	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
@@ -99,7 +98,7 @@ func (w *Wallet) payable(tx *journal.Tx, k *journal.Task) (option payment.Requir
 	}
 	switch {
 	case !till.Built:
-		return option, 0, errs.New(errs.Forbidden, "payments_not_built", "this program was built without payments")
+		return option, 0, errNotBuilt()
 	case k.Role != journal.Requester:
 		return option, 0, errs.New(errs.Conflict, "not_the_requester", "only who asked for a task pays for it")
 	case !found:
@@ -137,12 +136,18 @@ func (w *Wallet) choose(q journal.Quote, provider string) (option payment.Requir
 	if err != nil {
 		return option, 0, errs.New(errs.Forbidden, string(task.InvalidRequirements), "the quote cannot be read").Because(err)
 	}
-	option, ok := required.Option(payment.Requirements{Scheme: payment.Scheme, Network: w.network(), Asset: payment.Asset})
-	switch {
-	case !ok:
-		return option, 0, errs.New(errs.Forbidden, string(task.RailNotPayable), "%s", task.RailNotPayable.Sentence())
-	case option.PayTo != provider:
+	option, amount, err = w.option(required)
+	if err == nil && option.PayTo != provider {
 		return option, 0, errs.New(errs.Forbidden, string(task.PayeeMismatch), "the quote asks to pay %.80q and not the provider; nothing was signed", option.PayTo)
+	}
+	return option, amount, err
+}
+
+// option is the one that pays on the own hub's ledger.
+func (w *Wallet) option(required payment.PaymentRequired) (option payment.Requirements, amount uint64, err error) {
+	option, ok := required.Option(payment.Requirements{Scheme: payment.Scheme, Network: w.network(), Asset: payment.Asset})
+	if !ok {
+		return option, 0, errs.New(errs.Forbidden, string(task.RailNotPayable), "%s", task.RailNotPayable.Sentence())
 	}
 	if amount, err = payment.ParseAmount(option.Amount); err != nil {
 		return option, 0, errs.New(errs.Forbidden, string(task.InvalidAmount), "the quote asks for %.32q, which is no amount of credits", option.Amount)
@@ -191,23 +196,8 @@ func (w *Wallet) sign(tx *journal.Tx, k *journal.Task, o Order, option payment.R
 	if err != nil {
 		return nil, err
 	}
-	accepted, err := codec.MarshalJSON(option)
-	if err != nil {
-		return nil, err
-	}
-	now := uint64(tx.Now().UnixMilli())
-	a := payment.Authorization{
-		Payer: w.Signer().AID(), PayTo: option.PayTo, Amount: amount, Network: option.Network, Nonce: nonce(),
-		IssuedAt: now, NotAfter: now + payment.Window, Interaction: payment.Binding(k.ID, doc.Nonce()),
-	}
-	signed, id, err := payment.SignAuthorization(w.Signer(), a)
-	if err != nil {
-		return nil, err
-	}
-	return signed, tx.PutSpend(journal.Spend{
-		AuthID: id, Task: k.ID, Payee: a.PayTo, Amount: amount, Network: a.Network, Tier: string(o.Tier),
-		Accepted: accepted, Signed: signed, NotAfter: time.UnixMilli(int64(a.NotAfter)), State: journal.SpendOpen,
-	})
+	s, err := w.reserve(tx, option, amount, o.Tier, k.ID, payment.Binding(k.ID, doc.Nonce()))
+	return s.Signed, err
 }
 
 // nonce has the form of the reference's.
