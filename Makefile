@@ -7,7 +7,7 @@ STAMP   := -X $(MODULE)/shared/version.Version=$(VERSION) -X $(MODULE)/shared/ve
 SOURCES := api deploy e2e hub migrations node shared
 COMPOSE := $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
 
-.PHONY: help demo up build test kill check format bench golden images compose monitoring faults faults-images compose-down deb
+.PHONY: help demo demo-pay up build test kill check format bench golden images compose monitoring faults faults-images compose-down deb
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +16,11 @@ demo: ## a hub and two nodes on this machine: find, call, verify, stop
 	@e2e/scripts/bootstrap go postgres curl
 	@$(MAKE) --no-print-directory build
 	@CGO_ENABLED=0 go run -trimpath -buildvcs=false ./e2e/demo -bin bin
+
+demo-pay: ## the same with prices: a call is bought from a node, and one at the hub's gateway with curl
+	@e2e/scripts/bootstrap go postgres curl
+	@$(MAKE) --no-print-directory build
+	@CGO_ENABLED=0 go run -trimpath -buildvcs=false ./e2e/demo -bin bin -pay
 
 up: ## the demo's network, left running; prints its addresses
 	@e2e/scripts/bootstrap go postgres curl

@@ -5,6 +5,7 @@
 //
 //	go run ./e2e/demo -bin bin          (make demo)
 //	go run ./e2e/demo -bin bin -stay    (make up: the network is left running)
+//	go run ./e2e/demo -bin bin -pay     (make demo-pay: two purchases; "demo-pay: ok")
 package main
 
 import (
@@ -20,10 +21,11 @@ import (
 func main() {
 	bin := flag.String("bin", "bin", "folder of the programs: anet, anet-hub, text-service")
 	stay := flag.Bool("stay", false, "leave the network running and print its addresses")
+	pay := flag.Bool("pay", false, "show how calls are paid instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *bin, *stay); err != nil {
+	if err := run(ctx, *bin, *stay, *pay); err != nil {
 		fmt.Fprintln(os.Stderr, "demo: failed:", err)
 		os.Exit(1)
 	}
@@ -46,10 +48,14 @@ func address(stay bool) string {
 }
 
 // run never leaves anything behind, unless it was asked to and all went well.
-func run(ctx context.Context, bin string, stay bool) error {
+func run(ctx context.Context, bin string, stay, pay bool) error {
 	n, err := newNetwork(bin, address(stay))
 	if err != nil {
 		return err
+	}
+	tell, name := n.story, "demo"
+	if pay {
+		n.prices, tell, name = map[string]int{"text.digest": price}, n.paying, "demo-pay"
 	}
 	err = n.start(ctx)
 	if err == nil && stay {
@@ -57,7 +63,7 @@ func run(ctx context.Context, bin string, stay bool) error {
 			return nil
 		}
 	} else if err == nil {
-		err = n.story(ctx)
+		err = tell(ctx)
 	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("interrupted")
@@ -69,7 +75,7 @@ func run(ctx context.Context, bin string, stay bool) error {
 		err = stopped
 	}
 	if err == nil {
-		fmt.Println("demo: ok")
+		fmt.Println(name + ": ok")
 	}
 	return err
 }

@@ -23,6 +23,7 @@ type network struct {
 	caller    agent
 	up        []agent // those that were started
 	listen    string  // where the hub is to listen
+	prices    map[string]int
 }
 
 // publicURL is what the demo's hub tells as its address. A card never names a
@@ -157,7 +158,7 @@ func (n *network) configure(a agent, serves ...string) error {
 	var public, programs []object
 	for _, id := range serves {
 		public = append(public, object{"id": id, "max_args_bytes": 1 << 20})
-		programs = append(programs, object{"id": id, "url": "unix://" + n.socket(), "description": "Answers " + id + " of args.text."})
+		programs = append(programs, object{"id": id, "url": "unix://" + n.socket(), "description": "Answers " + id + " of args.text.", "price": n.prices[id]})
 	}
 	if len(serves) > 0 {
 		conf["inbound"] = object{"policy": "closed", "public_capabilities": public}
