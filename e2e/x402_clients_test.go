@@ -40,17 +40,8 @@ func buyer(t *testing.T, hub *stage.Hub, payees ...string) *stage.Node {
 	n := stage.StartNode(t, hub, stage.NodeConfig{Name: "buyer", More: map[string]any{
 		"payments": map[string]any{"agent_max": 5, "agent_daily_max": 50, "payees": payees},
 	}})
-	holds(t, n, 100)
+	credits(t, n, 100)
 	return n
-}
-
-// holds waits until a node's account holds that many credits.
-func holds(t *testing.T, n *stage.Node, want uint64) {
-	t.Helper()
-	var b struct{ Credits uint64 }
-	stage.Until(t, stage.Patience, n.Name+" has its credits", func() bool {
-		return n.JSON(&b, "balance") == 0 && b.Credits == want
-	})
 }
 
 // javascript are the programs of e2e/clients, with what they need beside them.
@@ -109,7 +100,7 @@ func TestTheOfficialClientBuysAtTheGateway(t *testing.T) {
 		t.Errorf("no receipt reached the client: %v", err)
 	}
 	golden.Equal(t, "testdata/x402/gateway.json", record.Transcript(t))
-	holds(t, n, 95)
+	credits(t, n, 95)
 	audited(t, hub)
 }
 
@@ -127,8 +118,8 @@ func TestTheOfficialMiddlewareSettlesAtTheHub(t *testing.T) {
 			t.Fatalf("%s: the client bought %+v", order, b)
 		}
 		golden.Equal(t, "testdata/x402/"+order+".json", record.Transcript(t))
-		holds(t, n, uint64(95-5*i))
-		holds(t, seller, uint64(105+5*i))
+		credits(t, n, uint64(95-5*i))
+		credits(t, seller, uint64(105+5*i))
 	}
 	audited(t, hub)
 }
@@ -169,7 +160,7 @@ func TestRecordedClients(t *testing.T) {
 			seller, payer := stall(t, &hub.Hub), stage.NewAgent(t, &hub.Hub)
 			payer.Register()
 			names := stage.Names{"$HUB": hub.AID, "$SELLER": seller.AID(), "$PAYER": payer.AID()}
-			names["$AUTHORIZATION"] = signed(t, payer, seller.AID(), 5)
+			names["$AUTHORIZATION"] = authorization(t, payer, seller.AID(), 5)
 			granted(t, hub, payer.AID())
 			again := names.Replay(t, &hub.Hub, []byte(strings.ReplaceAll(string(recorded), "$HOST", "127.0.0.1:1")))
 			golden.Equal(t, filepath.Join("testdata", "x402", file), stage.Transcript(t, again))
@@ -178,8 +169,8 @@ func TestRecordedClients(t *testing.T) {
 	}
 }
 
-// signed is an authorization of an agent, in base64.
-func signed(t *testing.T, payer *stage.Agent, payee string, amount uint64) string {
+// authorization is one of an agent, in base64.
+func authorization(t *testing.T, payer *stage.Agent, payee string, amount uint64) string {
 	t.Helper()
 	now := uint64(time.Now().UnixMilli())
 	raw, _, err := payment.SignAuthorization(payer.Controller, payment.Authorization{
