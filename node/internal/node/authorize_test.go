@@ -1,3 +1,5 @@
+//go:build !no_payments
+
 package node
 
 import (
