@@ -219,7 +219,7 @@ func (h *publicHub) move(t *testing.T) {
 		return stage.Metric(t, h.b.Hub, "anet_hub_backup_proven_age_seconds") < 600
 	})
 	// Test databases are not held to the disk, and doctor does not let that pass.
-	if out := h.a.Operate(t, "doctor", "--url", h.front.URL, "--ca-file", h.front.CA); out.Code != 3 || !strings.Contains(out.Out+out.Err, "3 of 17") {
+	if out := h.a.Operate(t, "doctor", "--url", h.front.URL, "--ca-file", h.front.CA); out.Code != 3 || !strings.Contains(out.Out+out.Err, "3 of 18") {
 		t.Errorf("doctor: %s", out)
 	}
 	before := h.known(t, h.b.Hub)
