@@ -1,7 +1,6 @@
 package inbound
 
 import (
-	"sync"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/mailbox"
@@ -28,29 +27,8 @@ const (
 	cardPatience   = time.Minute // who asked longer ago waits no more
 )
 
-// Askers keeps the limits of H.7.
-type Askers struct {
-	mu     sync.Mutex
-	sender *windows
-	all    *windows
-}
-
-// NewAskers begins with everything allowed.
-func NewAskers() *Askers {
-	return &Askers{sender: newWindows(time.Minute, cardSenders), all: newWindows(time.Minute, 1)}
-}
-
-// Allow uses one answer to the sender; false when it must stay unsaid.
-func (a *Askers) Allow(sender string, now time.Time) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.sender.count(sender, now) >= cardsPerSender || a.all.count("", now) >= cardsPerMinute {
-		return false
-	}
-	a.sender.add(sender, now)
-	a.all.add("", now)
-	return true
-}
+// newAskers is the pace of H.7, with everything allowed.
+func newAskers() *Pace { return newPace(cardsPerSender, time.Minute, cardSenders, cardsPerMinute) }
 
 // cardRequest answers who asks for the extended card. It makes no task, and is
 // remembered nowhere: a second copy of a request costs one more of the sender's

@@ -58,16 +58,16 @@ type Parts struct {
 // Handler takes authenticated mail: steps 9 and 10 of wire 2, E.10.
 type Handler struct {
 	Parts
-	notices *Notices
+	notices *Pace
 	resends *Resends
-	askers  *Askers
+	askers  *Pace
 	waiting *waiting
 	trouble mailbox.Trouble
 }
 
 // New makes a handler.
 func New(p Parts) *Handler {
-	return &Handler{Parts: p, notices: NewNotices(), resends: NewResends(), askers: NewAskers(), waiting: newWaiting()}
+	return &Handler{Parts: p, notices: NewNotices(), resends: NewResends(), askers: newAskers(), waiting: newWaiting()}
 }
 
 // Why a message is dropped, beside the actions and the reasons of the envelope.

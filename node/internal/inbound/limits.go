@@ -17,27 +17,29 @@ const (
 	noticePeers      = 10_000
 )
 
-// Notices keeps the limits of L.3.
-type Notices struct {
-	mu   sync.Mutex
-	peer *windows
-	all  *windows
+// Pace bounds what is said to each peer in a window, and to all of them in a minute.
+type Pace struct {
+	mu                 sync.Mutex
+	peer, all          *windows
+	perPeer, perMinute int
 }
 
-// NewNotices begins with everything allowed.
-func NewNotices() *Notices {
-	return &Notices{peer: newWindows(time.Hour, noticePeers), all: newWindows(time.Minute, 1)}
+func newPace(perPeer int, window time.Duration, peers, perMinute int) *Pace {
+	return &Pace{peer: newWindows(window, peers), all: newWindows(time.Minute, 1), perPeer: perPeer, perMinute: perMinute}
 }
 
-// Allow uses one notice to the peer; false when it must stay unsaid.
-func (n *Notices) Allow(peer string, now time.Time) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.peer.count(peer, now) >= noticesPerPeer || n.all.count("", now) >= noticesPerMinute {
+// NewNotices is the pace of L.3, with everything allowed.
+func NewNotices() *Pace { return newPace(noticesPerPeer, time.Hour, noticePeers, noticesPerMinute) }
+
+// Allow uses one word to the peer; false when it must stay unsaid.
+func (p *Pace) Allow(peer string, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.peer.count(peer, now) >= p.perPeer || p.all.count("", now) >= p.perMinute {
 		return false
 	}
-	n.peer.add(peer, now)
-	n.all.add("", now)
+	p.peer.add(peer, now)
+	p.all.add("", now)
 	return true
 }
 
