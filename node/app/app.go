@@ -6,6 +6,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -24,6 +25,8 @@ import (
 	"github.com/anet-hub/anet/node/internal/peers"
 	"github.com/anet-hub/anet/node/internal/provider"
 	"github.com/anet-hub/anet/node/internal/provider/service"
+	"github.com/anet-hub/anet/node/internal/redeem"
+	"github.com/anet-hub/anet/node/internal/till"
 )
 
 // Options say which node to run.
@@ -45,6 +48,7 @@ type App struct {
 	hub     *hubclient.Client // nil when no hub was joined
 	node    *node.Node
 	home    *home.Home
+	door    net.Listener // for vouchers; nil where none are taken
 	api     API
 	log     *slog.Logger
 }
@@ -107,6 +111,11 @@ func (a *App) open(ctx context.Context, dir datadir.Dir, o Options) error {
 	}
 	a.node = node.New(parts)
 	a.api = newAPI(a, o.Now)
+	if x := cfg.Modules.X402; x != nil && till.Built {
+		if a.door, err = net.Listen("tcp", x.Listen); err != nil {
+			return fmt.Errorf("listen for vouchers: %w", err)
+		}
+	}
 	a.socket, err = a.claim.Listen()
 	return err
 }
@@ -159,14 +168,20 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go(func() error { return control.Serve(ctx, a.socket, a.api, stop) })
 	g.Go(func() error { return a.home.Run(ctx) })
 	g.Go(func() error { return a.node.Run(ctx) })
+	if a.door != nil {
+		g.Go(func() error { return redeem.Serve(ctx, a.door, a.node, a.log) })
+	}
 	return errors.Join(g.Wait(), a.Close())
 }
 
 // Close ends what New opened, for who does not run it.
 func (a *App) Close() error {
 	var problems []error
-	if a.socket != nil {
-		if err := a.socket.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+	for _, l := range []net.Listener{a.socket, a.door} {
+		if l == nil {
+			continue
+		}
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			problems = append(problems, err)
 		}
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,41 @@ func (c *Config) check(r report) {
 	c.Payments.check(r.in("/payments"))
 	if c.Modules.Service != nil {
 		c.Modules.Service.check(r.in("/modules/service"))
+	}
+	if c.Modules.X402 != nil {
+		c.Modules.X402.check(r.in("/modules/x402"))
+	}
+	c.checkGateway(r)
+}
+
+// checkGateway holds what is sold through the gateway to being sellable there: for
+// a price, to everybody, with a place to take the vouchers.
+func (c *Config) checkGateway(r report) {
+	for i, s := range c.services() {
+		p := at("/modules/service/capabilities", i, "gateway")
+		_, public := c.Public(s.ID)
+		switch {
+		case !s.Gateway:
+		case s.Price == 0:
+			r(p, "capability %q has no price to be sold for", s.ID)
+		case !public:
+			r(p, "the gateway sells to everybody: put %q into inbound.public_capabilities", s.ID)
+		case c.Modules.X402 == nil:
+			r(p, "what the gateway sells is redeemed at this node: say where, in modules.x402")
+		}
+	}
+}
+
+func (x *X402) check(r report) {
+	if _, port, err := net.SplitHostPort(x.Listen); err != nil || port == "" {
+		r("/listen", "listen must be an address such as 127.0.0.1:8402")
+	}
+	u, err := url.Parse(x.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		r("/url", "url must be where others reach it, such as https://node.example.org/redeem")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		r("/url", "url must have no user, query or fragment")
 	}
 }
 

@@ -100,6 +100,14 @@ func (p *PublicCapability) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // Modules are the provider modules of this build, by name.
 type Modules struct {
 	Service *Service `json:"service"`
+	X402    *X402    `json:"x402"`
+}
+
+// X402 is where vouchers of the hub's gateway are redeemed: an address of this
+// node's own, and how others reach it.
+type X402 struct {
+	Listen string `json:"listen"`
+	URL    string `json:"url"`
 }
 
 // Service maps capability ids to programs on this machine.
@@ -116,6 +124,7 @@ type ServiceCapability struct {
 	ID          string   `json:"id"`
 	URL         string   `json:"url"`
 	Price       uint64   `json:"price"`
+	Gateway     bool     `json:"gateway"` // sold through the hub's gateway, too
 	Description string   `json:"description"`
 	Name        string   `json:"name"`
 	Tags        []string `json:"tags"`
@@ -169,6 +178,16 @@ func (c *Config) Public(id string) (PublicCapability, bool) {
 		}
 	}
 	return PublicCapability{}, false
+}
+
+// Sold are the ids that are sold through the hub's gateway.
+func (c *Config) Sold() (ids []string) {
+	for _, s := range c.services() {
+		if s.Gateway {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
 }
 
 // Limit is how long one call of the capability may take.

@@ -52,6 +52,29 @@ func (d *Dispatch) RunPaid(ctx context.Context, id, capID string) error {
 	return nil
 }
 
+// Sold plans a call that was paid elsewhere, at the hub's gateway; false when nobody
+// answers the id. Where there is no place it runs nothing, and may be tried again.
+func (d *Dispatch) Sold(capID string) (Plan, bool) {
+	p, found := d.providers.Resolve(capID)
+	if !found {
+		return Plan{}, false
+	}
+	plan := d.planFor(p, capID)
+	select {
+	case plan.slot <- struct{}{}:
+		return plan, true
+	default:
+		return Plan{}, true
+	}
+}
+
+// Do runs a planned call that is no task, and says what it did. Only the end of the
+// node cuts it off: it was paid for, whoever still waits for it.
+func (d *Dispatch) Do(p Plan, call provider.Call) provider.Outcome {
+	defer p.Drop()
+	return d.invoke(d.base, journal.Task{ID: call.TaskID, Peer: call.Caller, Capability: call.Capability, Args: call.Args}, nil, p)
+}
+
 // beginPaid marks the work as started; without an id when it was, or has ended.
 func (d *Dispatch) beginPaid(ctx context.Context, id string) (begun journal.Task, files []task.Attachment, err error) {
 	err = d.journal.Write(ctx, func(tx *journal.Tx) error {

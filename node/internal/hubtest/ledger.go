@@ -113,6 +113,22 @@ func (p Purse) KEL(_ context.Context, hub string, _ bool) ([]byte, error) {
 	return p.key.KEL(), nil
 }
 
+// Voucher signs what the gateway sells; edit may spoil it first.
+func (l *Ledger) Voucher(payer, payTo, capID string, edit func(*payment.Voucher)) []byte {
+	v := payment.Voucher{
+		AuthID: rand.Text(), Payer: payer, PayTo: payTo, Capability: capID, Amount: 5, Network: l.Network(),
+		NotAfter: uint64(time.Now().Add(payment.VoucherWindow).UnixMilli()), Nonce: rand.Text(),
+	}
+	if edit != nil {
+		edit(&v)
+	}
+	signed, _, err := payment.SignVoucher(l.key, v)
+	if err != nil {
+		panic(err)
+	}
+	return signed
+}
+
 // Verify judges and moves nothing.
 func (p Purse) Verify(_ context.Context, r payment.FacilitatorRequest) (payment.VerifyResponse, error) {
 	p.hub.mu.Lock()

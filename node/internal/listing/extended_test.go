@@ -8,6 +8,7 @@ import (
 
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/shared/card"
+	"github.com/anet-hub/anet/shared/card/adp"
 	"github.com/anet-hub/anet/shared/identity"
 )
 
@@ -85,5 +86,55 @@ func TestTheExtendedCard(t *testing.T) {
 	}
 	if none := Of(public(config.Closed, nil, "text.paid"), served, ""); extended(none, none) != nil {
 		t.Error("a node that cannot be paid shows prices")
+	}
+}
+
+// H.6: what is sold through the gateway stands in a card of its own, which is signed
+// anew when it says something else or grows old, and names no price once nothing is
+// sold there.
+func TestTheCardForTheGateway(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	p, h := publisher(t, &now), &hub{}
+	served := serving(t, fixed{caps: []string{"text.digest", "text.paid"}, priced: "text.paid"})
+	offer := func(network string, sold ...string) Listing {
+		l := Of(public(config.Closed, nil, "text.digest", "text.paid"), served, network)
+		l.Sold, l.RedeemAt = sold, "https://node.example.org/redeem"
+		return l
+	}
+	send := func(l Listing) []byte { t.Helper(); register(t, p, h, l); return h.last().Card }
+	admitted := func(raw []byte) *adp.Card {
+		t.Helper()
+		history, err := identity.Replay(p.Keys.Signer().KEL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := adp.Admit(raw, history, 0, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+
+	if raw := send(offer("hub:x")); raw != nil {
+		t.Errorf("a node that sells nothing there sends %s", raw)
+	}
+	first := send(offer("hub:x", "text.paid", "text.digest", "text.gone"))
+	c := admitted(first)
+	if got := c.Prices(); len(got) != 1 || got["text.paid"] != 3 || c.RedeemAt() != "https://node.example.org/redeem" {
+		t.Errorf("the card sells %v at %q, want what has a price and is served", got, c.RedeemAt())
+	}
+	now = now.Add(time.Hour)
+	if string(send(offer("hub:x", "text.paid"))) != string(first) {
+		t.Error("the same offer was signed anew")
+	}
+	now = now.Add(2 * 24 * time.Hour)
+	renewed := send(offer("hub:x", "text.paid"))
+	if string(renewed) == string(first) || admitted(renewed).Seq <= c.Seq {
+		t.Error("an old card was not renewed")
+	}
+	for name, l := range map[string]Listing{"nothing is sold any more": offer("hub:x"), "it cannot be paid": offer("", "text.paid")} {
+		if c := admitted(send(l)); len(c.Prices()) != 0 || c.RedeemAt() != "" {
+			t.Errorf("%s: the card sells %v", name, c.Prices())
+		}
 	}
 }

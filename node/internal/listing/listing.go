@@ -29,6 +29,11 @@ type Listing struct {
 	// and on the public one only where the operator shows them to everybody.
 	Prices       card.PriceList
 	PublicPrices bool
+
+	// Sold are the skills that the hub's gateway may sell, RedeemAt where it sends
+	// who bought one.
+	Sold     []string
+	RedeemAt string
 }
 
 // Of computes the offer of a node that is paid on a network. Without one a
@@ -43,6 +48,9 @@ func Of(c *config.Config, r *provider.Registry, network string) Listing {
 		if p, served := r.Resolve(public.ID); served {
 			l.add(p, public.ID)
 		}
+	}
+	if c.Modules.X402 != nil {
+		l.Sold, l.RedeemAt = c.Sold(), c.Modules.X402.URL
 	}
 	if c.Inbound.Policy == config.Open && !slices.Contains(l.Public(), card.ChatSkill().ID) {
 		l.Skills = append(l.Skills, card.ChatSkill())

@@ -9,6 +9,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/node/internal/keyring"
 	"github.com/anet-hub/anet/shared/card"
+	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -28,6 +29,8 @@ type Publisher struct {
 	Keys *keyring.Keyring
 	Pin  hubclient.Pin
 	Now  func() time.Time
+
+	resell bool // the card of prices on disk does not do at the hub
 }
 
 // Report is what the hub made of a registration.
@@ -47,6 +50,10 @@ const conflict = "conflict"
 // set, it tries once more with newer ones.
 func (p Publisher) Register(ctx context.Context, hub Hub, l Listing, invite string) (Report, error) {
 	report, err := p.try(ctx, hub, l, invite, p.lastCard(), p.Keys.Published)
+	if errs.Is(err, saleRefused) && !p.resell {
+		p.resell = true
+		return p.Register(ctx, hub, l, invite)
+	}
 	if err != nil || (report.CardStatus != conflict && report.KeysStatus != conflict) {
 		return report, err
 	}
@@ -82,6 +89,9 @@ func (p Publisher) body(l Listing, last []byte, keyset func(time.Time) ([]byte, 
 		AID: signer.AID(), Name: l.name(signer.AID()), Caps: l.Shown(),
 		Summary: l.Profile.Summary, Readme: l.Profile.Readme, Pricing: l.Profile.Pricing,
 		KEL: signer.KEL(), EncKeys: keys, A2ACard: wire.RawJSON("null"),
+	}
+	if err := p.sell(&body, l); err != nil {
+		return body, nil, err
 	}
 	if len(l.Skills) == 0 {
 		return body, nil, nil

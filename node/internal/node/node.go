@@ -69,12 +69,14 @@ type Node struct {
 	Cards    *Cards
 	Mailbox  *mailbox.Mailbox
 	Dropped  *mailbox.Counts
+
+	admission *inbound.Admission
 }
 
 // New joins the parts. Nothing is received or sent before Run.
 func New(p Parts) *Node {
 	book := known.NewBook()
-	n := &Node{Parts: p, Dropped: &mailbox.Counts{}}
+	n := &Node{Parts: p, Dropped: &mailbox.Counts{}, admission: inbound.NewAdmission(p.Public)}
 	n.Outbox = &outbox.Outbox{
 		Journal: p.Journal, Hub: p.Relay, Lost: n.lost, Log: p.Log, Now: p.Now,
 		Finder: known.Finder{Book: book, Journal: p.Journal, Directory: p.Relay, Now: p.Now},
@@ -89,7 +91,7 @@ func New(p Parts) *Node {
 	n.Cards = newCards(p, n.Outbox, book)
 	handler := inbound.New(inbound.Parts{
 		AID: p.Keys.AID(), Journal: p.Journal, Book: book, Lists: p.Lists, Policy: p.Policy,
-		Admission: inbound.NewAdmission(p.Public), Strangers: p.Strangers, Dispatch: n.Dispatch, Till: n.Till, Purse: n.Wallet, Cards: n.Cards, Notifier: n.Outbox,
+		Admission: n.admission, Strangers: p.Strangers, Dispatch: n.Dispatch, Till: n.Till, Purse: n.Wallet, Cards: n.Cards, Notifier: n.Outbox,
 		Dropped: n.Dropped, Log: p.Log, Now: p.Now,
 	})
 	opener := &mailbox.Opener{

@@ -1,0 +1,100 @@
+//go:build !no_payments
+
+package node
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/config"
+	"github.com/anet-hub/anet/node/internal/peers"
+	"github.com/anet-hub/anet/shared/effect"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/payment"
+)
+
+// K.7: a voucher of the own hub buys the call it was sold for, once.
+func TestVouchers(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		edit   func(*payment.Voucher)
+		args   string
+		reason string
+		kind   errs.Kind
+	}{
+		{"as it was sold", nil, `{"a":1}`, "", 0},
+		{"without arguments", nil, ``, "", 0},
+		{"for other arguments", func(v *payment.Voucher) { v.ArgsCID = "bafy" }, `{"a":1}`, "voucher_invalid", errs.PaymentRequired},
+		{"for another agent", func(v *payment.Voucher) { v.PayTo = v.Payer }, `{}`, "voucher_invalid", errs.PaymentRequired},
+		{"for another capability", func(v *payment.Voucher) { v.Capability = "other" }, `{}`, "voucher_invalid", errs.PaymentRequired},
+		{"of another hub", func(v *payment.Voucher) { v.Network = "hub:other" }, `{}`, "voucher_invalid", errs.PaymentRequired},
+		{"too late", func(v *payment.Voucher) { v.NotAfter -= uint64((15 * time.Minute).Milliseconds()) }, `{}`, "voucher_invalid", errs.PaymentRequired},
+		{"long before", func(v *payment.Voucher) { v.NotAfter += uint64((15 * time.Minute).Milliseconds()) }, `{}`, "voucher_invalid", errs.PaymentRequired},
+		{"arguments that are none", nil, `[1]`, "args_invalid", errs.Invalid},
+		{"too many arguments", nil, `{"a":"` + strings.Repeat("x", 5000) + `"}`, "args_too_large", errs.TooLarge},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			story(t, func(t *testing.T, w *world) {
+				job := &counter{}
+				shop, _ := w.shop(job)
+				raw := w.hub.Ledger().Voucher(w.stranger().signer.AID(), shop.aid(), "job", tt.edit)
+				got, err := shop.TakeVoucher(t.Context(), VoucherOrder{Voucher: raw, Capability: "job", Args: json.RawMessage(tt.args)})
+				switch {
+				case tt.reason == "" && (err != nil || got.Status != effect.OK || got.VoucherID == "" || job.count() != 1):
+					t.Errorf("%+v, %v, %d effects; want it done", got, err, job.count())
+				case tt.reason != "" && (!errs.Is(err, tt.reason) || errs.KindOf(err) != tt.kind || job.count() != 0):
+					t.Errorf("%v, %d effects; want %s", err, job.count(), tt.reason)
+				}
+			})
+		})
+	}
+}
+
+// D24: a voucher in many hands buys one call, and who comes again is told what came
+// of it. What is refused before the work leaves the voucher good.
+func TestAVoucherIsSpentOnce(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		job := &counter{}
+		limits := config.DefaultPublic("job")
+		limits.PerCallerInflight = 16
+		job.cap, job.price = "job", 5
+		options := []option{serving(job), public(limits)}
+		shop, buyer := w.node("shop", options...), w.stranger()
+		order := VoucherOrder{Voucher: w.hub.Ledger().Voucher(buyer.signer.AID(), shop.aid(), "job", nil), Capability: "job"}
+
+		w.must(shop.Lists.Put(buyer.signer.AID(), peers.Deny))
+		if _, err := shop.TakeVoucher(t.Context(), order); !errs.Is(err, "denied") {
+			t.Errorf("a denied payer: %v", err)
+		}
+		_, err := shop.Lists.Remove(buyer.signer.AID())
+		w.must(err)
+
+		var wg sync.WaitGroup
+		answers := make([]error, 16)
+		for i := range answers {
+			wg.Go(func() { _, answers[i] = shop.TakeVoucher(t.Context(), order) })
+		}
+		wg.Wait()
+		good := 0
+		for _, err := range answers {
+			switch {
+			case err == nil:
+				good++
+			case !errs.Is(err, "voucher_spent"):
+				t.Errorf("one of many: %v", err)
+			}
+		}
+		if good != 1 || job.count() != 1 {
+			t.Errorf("%d were served and %d effects happened, want one of each", good, job.count())
+		}
+		w.end(shop)
+		shop = w.start(shop.dir, options...)
+		_, err = shop.TakeVoucher(t.Context(), order)
+		if e := errs.As(err); e == nil || e.Reason != "voucher_spent" || !strings.Contains(string(e.Detail["result"].(json.RawMessage)), `"OK"`) {
+			t.Errorf("after a restart: %v; want it spent, and what came of it", err)
+		}
+	})
+}

@@ -1,0 +1,120 @@
+// Package redeem is the node's one door for people who know nothing of the network:
+// a call that was bought at the hub's gateway is brought here, as JSON over HTTP, and
+// answered at once (wire 2, K.7).
+//
+// The one rule: what is refused before the voucher was claimed may be brought again,
+// and a voucher that was claimed is never sold work twice. TLS is a proxy's.
+package redeem
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/codec"
+	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/task"
+	"github.com/anet-hub/anet/shared/wire"
+)
+
+// Bounds of a door that anybody may knock at.
+const (
+	maxBody = task.MaxArgs + 64<<10
+	atOnce  = 32
+)
+
+// Taker does what a voucher was sold for.
+type Taker interface {
+	TakeVoucher(ctx context.Context, o node.VoucherOrder) (node.Redeemed, error)
+}
+
+// Serve answers on l until ctx ends, and waits for the calls at work.
+func Serve(ctx context.Context, l net.Listener, t Taker, log *slog.Logger) error {
+	srv := &http.Server{
+		Handler: Handler(t, log), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		MaxHeaderBytes: 16 << 10, IdleTimeout: time.Minute,
+	}
+	done := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		last, cancel := context.WithTimeout(context.Background(), 4*time.Second)
+		defer cancel()
+		done <- srv.Shutdown(last)
+	})
+	err := srv.Serve(l)
+	if !stop() {
+		<-done // what did not end in time is cut off; what it did is in the journal
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Handler takes vouchers at any path: which one is its proxy's affair.
+func Handler(t Taker, log *slog.Logger) http.Handler {
+	places := make(chan struct{}, atOnce)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		default:
+			refuse(w, log, errs.New(errs.Unavailable, "busy", "too many are served at once; come back").After(time.Second))
+			return
+		}
+		done, err := take(t, r, w)
+		if err != nil {
+			refuse(w, log, err)
+			return
+		}
+		answer(w, http.StatusOK, done)
+	})
+}
+
+func take(t Taker, r *http.Request, w http.ResponseWriter) (node.Redeemed, error) {
+	if r.Method != http.MethodPost {
+		return node.Redeemed{}, errs.New(errs.MethodNotAllowed, "method_not_allowed", "bring a voucher by POST")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return node.Redeemed{}, errs.New(errs.TooLarge, "body_too_large", "an order has at most %d bytes", maxBody)
+	}
+	var o node.VoucherOrder
+	if err != nil || codec.UnmarshalObject(body, &o) != nil {
+		return node.Redeemed{}, errs.New(errs.Invalid, "order_malformed", "an order is one JSON object with voucher, capability and args")
+	}
+	return t.TakeVoucher(r.Context(), o)
+}
+
+// refuse writes a failure. What is no answer of a rule is logged and not shown.
+func refuse(w http.ResponseWriter, log *slog.Logger, err error) {
+	e := errs.As(err)
+	if e == nil || e.Kind == errs.Internal {
+		log.Error("redeem: an order could not be served", "error", err)
+		e = errs.New(errs.Internal, "internal", "internal error")
+	}
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
+	}
+	body := map[string]any{"error": e.Message, "code": e.Reason}
+	if e.Field != "" {
+		body["field"] = e.Field
+	}
+	for k, v := range e.Detail {
+		body[k] = v
+	}
+	answer(w, wire.StatusOf(e.Kind), body)
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // who asked is gone
+}
