@@ -1,23 +1,31 @@
 package journal
 
-// SpendVoucher claims a voucher; false when it was spent before, and then outcome
-// is what came of it, nil where that is not known.
-func (t *Tx) SpendVoucher(id string, voucher []byte) (first bool, outcome []byte, err error) {
-	n, err := t.affect(`INSERT INTO voucher (id, voucher, spent_at) VALUES (?,?,?) ON CONFLICT DO NOTHING`, id, voucher, ms(t.now))
+// SpendVoucher claims what a payment bought; false when it was spent before, with
+// another copy of the voucher or in a task. outcome is what came of it, nil where
+// that is not known here.
+func (t *Tx) SpendVoucher(authID string, voucher []byte) (first bool, outcome []byte, err error) {
+	n, err := t.affect(`INSERT INTO voucher (auth_id, voucher, spent_at)
+		SELECT ?,?,? WHERE NOT EXISTS (SELECT 1 FROM sale WHERE auth_id = ?) ON CONFLICT DO NOTHING`,
+		authID, voucher, ms(t.now), authID)
 	if err != nil || n == 1 {
 		return err == nil, nil, err
 	}
-	_, outcome, err = t.Voucher(id)
+	_, outcome, err = t.Bought(authID)
 	return false, outcome, err
 }
 
-// Voucher tells whether one was spent, and what came of it.
-func (t *Tx) Voucher(id string) (spent bool, outcome []byte, err error) {
-	spent, err = t.one(`SELECT outcome FROM voucher WHERE id = ?`, []any{id}, &outcome)
-	return spent, outcome, err
+// Bought tells whether a payment bought something here, and what came of a voucher.
+func (t *Tx) Bought(authID string) (spent bool, outcome []byte, err error) {
+	spent, err = t.one(`SELECT outcome FROM voucher WHERE auth_id = ?`, []any{authID}, &outcome)
+	if err != nil || spent {
+		return spent, outcome, err
+	}
+	var one int
+	spent, err = t.one(`SELECT 1 FROM sale WHERE auth_id = ? LIMIT 1`, []any{authID}, &one)
+	return spent, nil, err
 }
 
 // PutOutcome records what came of a voucher.
-func (t *Tx) PutOutcome(id string, outcome []byte) error {
-	return t.exec(`UPDATE voucher SET outcome = ? WHERE id = ?`, outcome, id)
+func (t *Tx) PutOutcome(authID string, outcome []byte) error {
+	return t.exec(`UPDATE voucher SET outcome = ? WHERE auth_id = ?`, outcome, authID)
 }

@@ -146,7 +146,7 @@ func refusalOf(r inbound.Refusal) error {
 // spend claims the voucher, does the work and keeps what came of it.
 func (n *Node) spend(ctx context.Context, v payment.SignedVoucher, raw []byte, args json.RawMessage) (Redeemed, error) {
 	ctx = context.WithoutCancel(ctx) // from here on it is owed
-	if err := n.unspent(ctx, v.ID()); err != nil {
+	if err := n.unspent(ctx, v.AuthID); err != nil {
 		return Redeemed{}, err
 	}
 	plan, served := n.Dispatch.Sold(v.Capability)
@@ -156,7 +156,7 @@ func (n *Node) spend(ctx context.Context, v payment.SignedVoucher, raw []byte, a
 	case !plan.Runs():
 		return Redeemed{}, errs.New(errs.Unavailable, string(task.Unavailable), "%s", task.Unavailable.Sentence()).After(time.Second)
 	}
-	if err := n.claim(ctx, v.ID(), raw); err != nil {
+	if err := n.claim(ctx, v.AuthID, raw); err != nil {
 		plan.Drop()
 		return Redeemed{}, err
 	}
@@ -165,22 +165,22 @@ func (n *Node) spend(ctx context.Context, v payment.SignedVoucher, raw []byte, a
 		Capability: v.Capability, VoucherID: v.ID(), Payer: v.Payer, Status: out.Status, Reason: out.Reason,
 		Verifiable: out.Verifiable, Metrics: out.Metrics, Message: out.Message, Evidence: out.Evidence,
 	}
-	return done, n.keepOutcome(ctx, done)
+	return done, n.keepOutcome(ctx, v.AuthID, done)
 }
 
-func (n *Node) unspent(ctx context.Context, id string) error {
+func (n *Node) unspent(ctx context.Context, authID string) error {
 	var spent bool
 	var outcome []byte
-	err := n.Journal.Read(ctx, func(tx *journal.Tx) (err error) { spent, outcome, err = tx.Voucher(id); return err })
+	err := n.Journal.Read(ctx, func(tx *journal.Tx) (err error) { spent, outcome, err = tx.Bought(authID); return err })
 	if err == nil && spent {
 		err = errSpent(outcome)
 	}
 	return err
 }
 
-func (n *Node) claim(ctx context.Context, id string, raw []byte) error {
+func (n *Node) claim(ctx context.Context, authID string, raw []byte) error {
 	return n.Journal.Write(ctx, func(tx *journal.Tx) error {
-		first, outcome, err := tx.SpendVoucher(id, raw)
+		first, outcome, err := tx.SpendVoucher(authID, raw)
 		if err == nil && !first {
 			err = errSpent(outcome)
 		}
@@ -200,12 +200,12 @@ func errSpent(outcome []byte) error {
 
 // keepOutcome writes what was done. A disk that does not take it costs the answer to
 // a second copy of the voucher, and nothing else.
-func (n *Node) keepOutcome(ctx context.Context, done Redeemed) error {
+func (n *Node) keepOutcome(ctx context.Context, authID string, done Redeemed) error {
 	raw, err := json.Marshal(done)
 	if err != nil {
 		return fmt.Errorf("write down what a voucher bought: %w", err)
 	}
-	err = n.Journal.Write(ctx, func(tx *journal.Tx) error { return tx.PutOutcome(done.VoucherID, raw) })
+	err = n.Journal.Write(ctx, func(tx *journal.Tx) error { return tx.PutOutcome(authID, raw) })
 	n.report("keep what a voucher bought", err)
 	return nil
 }

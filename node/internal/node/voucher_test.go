@@ -98,3 +98,22 @@ func TestAVoucherIsSpentOnce(t *testing.T) {
 		}
 	})
 }
+
+// One payment buys one call, whatever stands in its voucher: a hub that was restored
+// may have given another one for it.
+func TestAPaymentBuysOneCall(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		job := &counter{}
+		shop, _ := w.shop(job)
+		for i, want := range []string{"", "voucher_spent"} {
+			raw := w.hub.Ledger().Voucher(w.stranger().signer.AID(), shop.aid(), "job", func(v *payment.Voucher) { v.AuthID = "one payment" })
+			_, err := shop.TakeVoucher(t.Context(), VoucherOrder{Voucher: raw, Capability: "job"})
+			if (err == nil) != (want == "") || err != nil && !errs.Is(err, want) {
+				t.Errorf("voucher %d of one payment: %v, want %q", i+1, err, want)
+			}
+		}
+		if job.count() != 1 {
+			t.Errorf("%d effects of one payment", job.count())
+		}
+	})
+}

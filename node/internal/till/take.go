@@ -2,6 +2,7 @@ package till
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/anet-hub/anet/node/internal/dispatch"
 	"github.com/anet-hub/anet/node/internal/journal"
@@ -37,6 +38,10 @@ func (t *Till) Take(tx *journal.Tx, k *journal.Task, payload []byte, may func() 
 		return t.refuse(tx, k, nil, got.Refused(reasonOf(no)))
 	case no != nil:
 		return t.refuse(tx, k, &q, got.Refused(reasonOf(no)))
+	}
+	// The ledger answers a payment that bought a voucher as it did then.
+	if spent, _, err := tx.Bought(got.Auth.ID()); err != nil || spent {
+		return errors.Join(err, t.refuse(tx, k, &q, got.Refused(payment.DuplicateNonce)))
 	}
 	return t.begin(tx, k, got)
 }
