@@ -617,6 +617,15 @@ func TestPaymentsThatAShopRefuses(t *testing.T) {
 			{"invalid_amount", func(a *payment.Authorization, r *payment.Requirements) { a.Amount, r.Amount = 4, "4" }},
 			{"expired_payment", func(a *payment.Authorization, _ *payment.Requirements) { a.IssuedAt, a.NotAfter = 1, 2 }},
 			{"network_mismatch", func(a *payment.Authorization, r *payment.Requirements) { a.Network, r.Network = "hub:x", "hub:x" }},
+			{"duplicate_nonce", func(a *payment.Authorization, _ *payment.Requirements) {
+				a.Nonce = "bought a voucher"
+				_, id, err := payment.SignAuthorization(mallory.signer, *a)
+				w.must(err)
+				w.must(shop.Journal.Write(t.Context(), func(tx *journal.Tx) error {
+					_, _, err := tx.SpendVoucher(id, []byte("voucher"))
+					return err
+				}))
+			}},
 		} {
 			pay(tt.edit)
 			told := mallory.told()
@@ -634,8 +643,8 @@ func TestPaymentsThatAShopRefuses(t *testing.T) {
 		meta, err := task.ParseMetadata(mallory.results()[0].Metadata)
 		w.must(err)
 		receipts, err := payment.ParseResponses(meta[task.KeyPaymentReceipts])
-		if err != nil || len(receipts) != 6 || !receipts[5].Success || receipts[0].ErrorReason != "binding_mismatch" || receipts[0].Transaction == "" {
-			t.Errorf("the receipts are %+v, %v; want the five refusals and the success", receipts, err)
+		if err != nil || len(receipts) != 7 || !receipts[6].Success || receipts[0].ErrorReason != "binding_mismatch" || receipts[0].Transaction == "" {
+			t.Errorf("the receipts are %+v, %v; want the six refusals and the success", receipts, err)
 		}
 		pay(func(a *payment.Authorization, _ *payment.Requirements) { a.Nonce = "another" })
 		if ledger.Balance(shop.aid()) != 5 || job.count() != 1 {
