@@ -153,7 +153,15 @@ const (
 	settlements  = 50 // a second
 )
 
-// beside asks for look-ups in turns with and without settlements.
+// Turns are short and many: what else a machine does falls upon few of them, and the
+// middle one tells what the settlements did.
+const (
+	besideTurns = 20
+	besideTurn  = 2 * time.Second
+)
+
+// beside asks for look-ups in turns with and without settlements, and every other
+// time in the opposite order.
 func beside(t testing.TB, o options) Row {
 	o.Agents, o.Keep = min(o.Agents, besideAgents), ""
 	w := newTown(t, o)
@@ -161,19 +169,27 @@ func beside(t testing.TB, o options) Row {
 	w.warm(t, o, q)
 	ask := w.asking(t, o, q)
 	pay := newTill(t, w.Hub, w.database, 4).hub(t)
-	var alone, crowded sample
-	for range max(o.Rounds, 5) {
-		took, err := pace(o.Workers, o.Time, besideLoad, ask)
-		stage.Must(t, err)
-		alone = append(alone, millis(took).at(0.99))
-		var g errgroup.Group
-		g.Go(func() error { _, err := pace(4, o.Time, settlements, pay); return err })
-		took, err = pace(o.Workers, o.Time, besideLoad, ask)
-		stage.Must(t, err)
-		stage.Must(t, g.Wait())
-		crowded = append(crowded, millis(took).at(0.99))
+	var alone, crowded, ratios sample
+	for turn := range besideTurns {
+		p99 := [2]float64{}
+		for i := range p99 {
+			side := (turn + i) % 2
+			p99[side] = besideP99(t, o, ask, pay, side == 1)
+		}
+		alone, crowded, ratios = append(alone, p99[0]), append(crowded, p99[1]), append(ratios, p99[1]/p99[0])
 	}
-	ratio := crowded.median() / alone.median()
-	return Row{What: "look-up exact, p99 beside 50 settlements a second", Measured: fmt.Sprintf("%.2f", ratio), Target: "≤ 1.1", Pass: ratio <= 1.1,
-		Note: fmt.Sprintf("%.1f ms, and %.1f ms without; %d agents, %d look-ups a second", crowded.median(), alone.median(), o.Agents, besideLoad)}
+	return Row{What: "look-up exact, p99 beside 50 settlements a second", Measured: fmt.Sprintf("%.2f", ratios.median()), Target: "≤ 1.1", Pass: ratios.median() <= 1.1,
+		Note: fmt.Sprintf("%.1f ms, and %.1f ms without; %d agents, %d look-ups a second, %d turns of %s", crowded.median(), alone.median(), o.Agents, besideLoad, besideTurns, besideTurn)}
+}
+
+// besideP99 is of one turn, in milliseconds.
+func besideP99(t testing.TB, o options, ask, pay func(int) error, paying bool) float64 {
+	var g errgroup.Group
+	if paying {
+		g.Go(func() error { _, err := pace(4, besideTurn, settlements, pay); return err })
+	}
+	took, err := pace(o.Workers, besideTurn, besideLoad, ask)
+	stage.Must(t, err)
+	stage.Must(t, g.Wait())
+	return millis(took).at(0.99)
 }
