@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/audit"
+	"github.com/anet-hub/anet/hub/internal/upkeep"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 )
@@ -127,16 +128,5 @@ func (k *Keeper) Rotate(ctx context.Context, by audit.By, now time.Time) (*ident
 
 // Run follows rotations until ctx ends.
 func (k *Keeper) Run(ctx context.Context) error {
-	tick := time.NewTicker(refresh)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			if err := k.load(ctx); err != nil && ctx.Err() == nil {
-				k.log.Warn("the hub identity could not be read again", "error", err)
-			}
-		}
-	}
+	return upkeep.Every(ctx, refresh, k.log, "the hub identity could not be read again", k.load)
 }

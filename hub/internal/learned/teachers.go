@@ -3,6 +3,8 @@ package learned
 import (
 	"context"
 	"time"
+
+	"github.com/anet-hub/anet/hub/internal/upkeep"
 )
 
 // teaching is how often it is looked at who teaches.
@@ -12,20 +14,10 @@ const teaching = 15 * time.Second
 // no more is in no list, and neither is what a peer taught that was not heard of
 // for as long as hides an agent. What was taught stays, and is back with the peer.
 func (p *Puller) Watch(ctx context.Context) error {
-	every := time.NewTicker(teaching)
-	defer every.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-every.C:
-		}
-		if err := p.Judge(ctx); err != nil && ctx.Err() == nil {
-			p.Log.Warn("which peers' agents lists show was not looked at", "error", err)
-		}
-	}
+	return upkeep.Every(ctx, teaching, p.Log, "which peers' agents lists show was not looked at", p.Judge)
 }
 
+// Judge looks at it once.
 func (p *Puller) Judge(ctx context.Context) error {
 	teachers, err := p.Store.Teachers(ctx)
 	if err != nil {

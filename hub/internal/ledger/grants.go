@@ -3,6 +3,8 @@ package ledger
 import (
 	"context"
 	"time"
+
+	"github.com/anet-hub/anet/hub/internal/upkeep"
 )
 
 // Grants are booked in batches: each is a link of one chain, and registrations
@@ -15,7 +17,7 @@ const (
 // Run books registration grants until ctx ends. Any number of processes may run
 // it; a batch that one holds is waited for by the others, and gone then.
 func (l *Ledger) Run(ctx context.Context) error {
-	return l.every(ctx, grantsEvery, "registration grants were not booked, trying again", l.BookGrants)
+	return upkeep.Every(ctx, grantsEvery, l.Log, "registration grants were not booked, trying again", l.BookGrants)
 }
 
 // BookGrants books all that are due.

@@ -84,25 +84,6 @@ func (l *Ledger) hub() (*identity.Controller, error) {
 	return nil, errs.New(errs.Unavailable, "hub_identity_missing", "this hub has no identity yet").After(5 * time.Second)
 }
 
-// every does something over and over until ctx ends, whatever goes wrong, and says
-// once what does.
-func (l *Ledger) every(ctx context.Context, pause time.Duration, trouble string, do func(context.Context) error) error {
-	next := time.NewTicker(pause)
-	defer next.Stop()
-	for failing := false; ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-next.C:
-		}
-		err := do(ctx)
-		if err != nil && !failing && ctx.Err() == nil {
-			l.Log.Warn(trouble, "error", err)
-		}
-		failing = err != nil
-	}
-}
-
 // now is the time as the wire knows it.
 func (l *Ledger) now() time.Time { return l.Now().UTC().Truncate(time.Millisecond) }
 

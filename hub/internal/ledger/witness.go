@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/upkeep"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/evidence"
 	"github.com/anet-hub/anet/shared/wire"
@@ -30,7 +31,7 @@ const (
 
 // RunWitness looks at the chains of peers every hour (wire 2, J.5), until ctx ends.
 func (l *Ledger) RunWitness(ctx context.Context) error {
-	return l.every(ctx, lookAfter, "the chains of peers were not witnessed, trying again", l.WitnessPeers)
+	return upkeep.Every(ctx, lookAfter, l.Log, "the chains of peers were not witnessed, trying again", l.WitnessPeers)
 }
 
 // WitnessPeers looks at those that are due.

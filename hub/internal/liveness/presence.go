@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
+	"github.com/anet-hub/anet/hub/internal/upkeep"
 )
 
 // Absence is a time in which no process of the hub was up.
@@ -87,16 +88,5 @@ func (p *Presence) Look(ctx context.Context) error {
 
 // Run beats until ctx ends.
 func (p *Presence) Run(ctx context.Context) error {
-	tick := time.NewTicker(gapIn(p.ages.Hidden) / 5)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			if err := p.Beat(ctx); err != nil && ctx.Err() == nil {
-				p.log.Warn("the hub's sign of life was not written, trying again", "error", err)
-			}
-		}
-	}
+	return upkeep.Every(ctx, gapIn(p.ages.Hidden)/5, p.log, "the hub's sign of life was not written, trying again", p.Beat)
 }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"github.com/anet-hub/anet/hub/internal/upkeep"
 )
 
 // refreshEvery is how soon a process notices what was done to the table.
@@ -129,18 +131,5 @@ func (t *Table) Refresh(ctx context.Context) error {
 // Run follows the table until ctx ends. While it cannot be read, what was read
 // last holds.
 func (t *Table) Run(ctx context.Context) error {
-	tick := time.NewTicker(refreshEvery)
-	defer tick.Stop()
-	for failing := false; ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		err := t.Refresh(ctx)
-		if err != nil && !failing && ctx.Err() == nil {
-			t.log.Warn("the peers could not be read: what was read last holds", "error", err)
-		}
-		failing = err != nil
-	}
+	return upkeep.Every(ctx, refreshEvery, t.log, "the peers could not be read: what was read last holds", t.Refresh)
 }

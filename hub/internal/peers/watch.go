@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"github.com/anet-hub/anet/hub/internal/upkeep"
 )
 
 // watching is how old what a Watch tells may be, beside the time of one look.
@@ -60,23 +62,7 @@ func (w *Watch) Look(ctx context.Context) error {
 
 // Run looks again and again until ctx ends.
 func (w *Watch) Run(ctx context.Context) error {
-	tick := time.NewTicker(watching)
-	defer tick.Stop()
-	for failing := false; ; {
-		err := w.Look(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil && !failing {
-			w.log.Warn("how peers do is not known just now", "error", err)
-		}
-		failing = err != nil
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return upkeep.AtOnce(ctx, watching, w.log, "how peers do is not known just now", w.Look)
 }
 
 // Report is how a peer does, as far as this process knows. AddedAt is zero until

@@ -3,24 +3,15 @@ package forward
 import (
 	"context"
 	"time"
+
+	"github.com/anet-hub/anet/hub/internal/upkeep"
 )
 
 const forgetEvery = 10 * time.Minute
 
 // Run forgets payloads that are old enough, until ctx ends.
 func (r *Receiver) Run(ctx context.Context) error {
-	tick := time.NewTicker(forgetEvery)
-	defer tick.Stop()
-	for {
-		if err := r.forget(ctx); err != nil && ctx.Err() == nil {
-			r.Log.Warn("forgetting what peers brought failed, trying again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return upkeep.AtOnce(ctx, forgetEvery, r.Log, "forgetting what peers brought failed, trying again", r.forget)
 }
 
 func (r *Receiver) forget(ctx context.Context) error {
