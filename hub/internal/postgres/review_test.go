@@ -2,128 +2,21 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
-	"github.com/anet-hub/anet/hub/internal/liveness"
 	"github.com/anet-hub/anet/hub/internal/reviews"
 	"github.com/anet-hub/anet/hub/internal/reviews/reviewtest"
 	"github.com/anet-hub/anet/shared/errs"
-	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
 )
-
-// jury is a hub with the rules of reviews on the same database.
-type jury struct {
-	*hub
-	reviews *reviews.Reviews
-}
-
-func newJury(t *testing.T) *jury {
-	h := newHub(t)
-	return &jury{h, reviews.New(NewReviews(h.pool), h.store, identity.NewCache(1<<20).Replay, h.clock.now)}
-}
-
-// member is an agent that is registered.
-func (j *jury) member(caps ...string) *directorytest.Node {
-	j.t.Helper()
-	n := j.node()
-	j.register(n, n.Register("n", caps...))
-	return n
-}
-
-func (j *jury) review(provider, requester *directorytest.Node, rating int) error {
-	receipt, word := reviewtest.Done(provider.Key, requester.Key, rating, j.clock.now()).Sign(j.t)
-	_, err := j.reviews.Accept(context.Background(), receipt, word)
-	return err
-}
-
-func (j *jury) mustReview(provider, requester *directorytest.Node, ratings ...int) {
-	j.t.Helper()
-	for _, r := range ratings {
-		if err := j.review(provider, requester, r); err != nil {
-			j.t.Fatal(err)
-		}
-	}
-}
-
-// whole checks that everything derived from reviews is what they come to.
-func (j *jury) whole() {
-	j.t.Helper()
-	j.sameRatings()
-	j.sameRanks()
-	var seq, n, sum, total, all, counted int64
-	err := j.pool.QueryRow(j.t.Context(), `
-		SELECT (SELECT coalesce(max(seq), 0) FROM review), (SELECT count(*) FROM review),
-		       (SELECT coalesce(sum(rating), 0) FROM review), seq, reviews, rating_sum FROM review_total`).
-		Scan(&seq, &n, &sum, &total, &all, &counted)
-	if err != nil || total != seq || all != n || counted != sum {
-		j.t.Errorf("counted %d reviews, sum %d, up to %d; there are %d, %d, %d; %v", all, counted, total, n, sum, seq, err)
-	}
-}
-
-func (j *jury) sameRatings() {
-	j.t.Helper()
-	rows, err := j.pool.Query(j.t.Context(), `
-		SELECT m.aid, m.rating_sum, m.rating_count, coalesce(a.rating_sum, m.rating_sum), coalesce(a.rating_count, m.rating_count),
-		       (SELECT coalesce(sum(rating), 0) FROM review WHERE subject = m.aid), (SELECT count(*) FROM review WHERE subject = m.aid)
-		FROM member m LEFT JOIN agent a ON a.aid = m.aid`)
-	var aid string
-	var member, agent, want directory.Rating
-	if err == nil {
-		_, err = pgx.ForEachRow(rows, []any{&aid, &member.Sum, &member.Count, &agent.Sum, &agent.Count, &want.Sum, &want.Count}, func() error {
-			if member != want || agent != want {
-				j.t.Errorf("%.12s has %v as a member and %v as an agent, its reviews come to %v", aid, member, agent, want)
-			}
-			return nil
-		})
-	}
-	if err != nil {
-		j.t.Fatal(err)
-	}
-}
-
-// sameRanks renders every agent anew and compares.
-func (j *jury) sameRanks() {
-	j.t.Helper()
-	rows, err := j.pool.Query(j.t.Context(), `SELECT `+agentColumns+`, rank_rating, rank_reviews, view,
-		(SELECT array_agg(DISTINCT ARRAY[rank_rating, rank_reviews]) FROM agent_cap c WHERE c.aid = a.aid) FROM agent a`)
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var at directory.Place
-		var view []byte
-		var inCaps [][]int32
-		a, err := toAgent(rows, &at.Rating, &at.Reviews, &view, &inCaps)
-		if err != nil {
-			j.t.Fatal(err)
-		}
-		want, _ := a.Rendered()
-		p := a.Place()
-		if string(view) != string(want) || at.Rating != p.Rating || at.Reviews != p.Reviews {
-			j.t.Errorf("%.12s stands at %d, %d as %s, want %d, %d as %s", a.AID, at.Rating, at.Reviews, view, p.Rating, p.Reviews, want)
-		}
-		for _, ranks := range inCaps {
-			if ranks[0] != p.Rating || ranks[1] != p.Reviews {
-				j.t.Errorf("%.12s is found at %v, want %d, %d", a.AID, ranks, p.Rating, p.Reviews)
-			}
-		}
-	}
-	if err := rows.Err(); err != nil {
-		j.t.Fatal(err)
-	}
-}
 
 func TestReviewsMoveTheirSubject(t *testing.T) {
 	j := newJury(t)
@@ -184,88 +77,6 @@ func TestOneReviewOfAnInteraction(t *testing.T) {
 	_, err = j.reviews.Accept(t.Context(), receipt, word)
 	wantReason(t, "afterwards", err, "interaction_reviewed")
 	j.whole()
-}
-
-func together(n int, f func(int)) {
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { f(i) })
-	}
-	wg.Wait()
-}
-
-// Whatever is written at once, nobody is left at a place its reviews don't give:
-// reviews, registrations that change and that don't, profiles, leaving, coming
-// back, the sweep, and two who review each other.
-func TestRanksHoldUnderParallelWriters(t *testing.T) {
-	j := newJury(t)
-	agents := make([]*directorytest.Node, 4)
-	for i := range agents {
-		agents[i] = j.member("x")
-	}
-	judge := j.member()
-	ctx := context.Background()
-	register := func(n *directorytest.Node, caps ...string) {
-		if _, err := j.Register(ctx, n.Apply(n.Register("n", caps...)), n.Proof(j.clock.now())); err != nil {
-			t.Error(err)
-		}
-	}
-	together(12, func(worker int) {
-		n, next := agents[worker%4], agents[(worker+1)%4]
-		for i := range 15 {
-			switch worker / 4 {
-			case 0:
-				if err := j.review(n, judge, 1+(worker+i)%5); err != nil {
-					t.Error(err)
-				}
-			case 1:
-				if err := j.review(n, next, 1+i%5); err != nil && !errs.Is(err, "reviewer_unknown") {
-					t.Error(err)
-				}
-			default:
-				j.disturb(n, i, register)
-			}
-		}
-	})
-	j.whole()
-	for _, n := range agents {
-		register(n, "x", "last")
-	}
-	j.whole()
-	if got := len(j.find("last")); got != 4 {
-		t.Errorf("%d agents are found at the end, want 4", got)
-	}
-}
-
-// disturb is what else happens to an agent.
-func (j *jury) disturb(n *directorytest.Node, i int, register func(*directorytest.Node, ...string)) {
-	ctx := context.Background()
-	switch i % 7 {
-	case 0:
-		register(n, "x", fmt.Sprint("y", i))
-	case 1:
-		register(n, "x")
-	case 2:
-		err := j.SetProfile(ctx, n.Proof(j.clock.now()), directory.Profile{Summary: fmt.Sprint(i)})
-		if err != nil {
-			j.t.Error(err)
-		}
-	case 3:
-		if _, err := j.Deregister(ctx, n.Proof(j.clock.now())); err != nil {
-			j.t.Error(err)
-		}
-	case 4:
-		register(n, "x", "z")
-	case 5: // everybody is away
-		at := j.clock.now()
-		if _, err := j.store.Sweep(ctx, liveness.Step{Before: at.Add(time.Hour), Now: at}); err != nil {
-			j.t.Error(err)
-		}
-	case 6:
-		if _, err := j.store.Stamp(ctx, map[string]time.Time{n.AID(): j.clock.now()}); err != nil {
-			j.t.Error(err)
-		}
-	}
 }
 
 // Number 45: reviews outlive the registration, and come back with the AID.
@@ -386,53 +197,6 @@ func TestReviewsBecomeVisibleInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestJoinShowsWhoeverIsNamed(t *testing.T) {
-	j := newJury(t)
-	listed, unlisted, left := j.member("x"), j.member(), j.member("x")
-	if _, err := j.Deregister(t.Context(), left.Proof(j.clock.now())); err != nil {
-		t.Fatal(err)
-	}
-	page, err := j.List(t.Context(), directory.Question{}, 10, "", plenty)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stranger := j.node().AID()
-	shown, err := j.Join(t.Context(), &page, []string{listed.AID(), left.AID(), unlisted.AID(), left.AID(), stranger}, plenty)
-	if err != nil || page.Count != 4 || !shown(left.AID()) || !shown(stranger) || shown("nobody") {
-		t.Fatalf("%d nodes, %v", page.Count, err)
-	}
-	views := viewsOf(t, page)
-	if !views[0].Registered || views[0].AID != listed.AID() || views[1].Registered || !views[1].Departed ||
-		!views[2].Registered || views[2].Listed || views[3].Registered || views[3].Departed {
-		t.Errorf("nodes %+v", views)
-	}
-	if page.Size() < len(page.AppendViews(nil)) {
-		t.Errorf("the page takes %d bytes, more than the %d it said", len(page.AppendViews(nil)), page.Size())
-	}
-}
-
-// Two are always shown, so that one edge is: a graph of agents with much to say
-// comes to its end, too.
-func TestJoinAlwaysShowsTwo(t *testing.T) {
-	j := newJury(t)
-	var aids []string
-	for range 3 {
-		n := j.node()
-		r := n.Register("n", "x")
-		r.Pricing = string(slices.Repeat([]byte("p"), 1<<10))
-		for i := range 60 {
-			r.Caps = append(r.Caps, fmt.Sprintf("%0250d", i))
-		}
-		j.register(n, r)
-		aids = append(aids, n.AID())
-	}
-	page := directory.Page{}
-	shown, err := j.Join(t.Context(), &page, aids, plenty)
-	if err != nil || page.Count != 2 || !shown(aids[0]) || !shown(aids[1]) || shown(aids[2]) {
-		t.Errorf("%d nodes, %v, want the first two", page.Count, err)
-	}
-}
-
 // No question about reviews reads more than it shows.
 func TestNoQuestionAboutReviewsScansATable(t *testing.T) {
 	j := newJury(t)
@@ -472,13 +236,4 @@ func TestNoQuestionAboutReviewsScansATable(t *testing.T) {
 	} {
 		c.ask(t, conn)
 	}
-}
-
-func viewsOf(t *testing.T, p directory.Page) []wire.Agent {
-	t.Helper()
-	var views []wire.Agent
-	if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", p.AppendViews(nil)), &views); err != nil {
-		t.Fatal(err)
-	}
-	return views
 }

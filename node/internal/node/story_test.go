@@ -178,21 +178,6 @@ func equal(a, b []string) bool {
 	return string(x) == string(y)
 }
 
-func TestRequesterAsksForTheEnd(t *testing.T) {
-	story(t, func(t *testing.T, w *world) {
-		bob, alice := w.node("bob", open), w.node("alice")
-		asked, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Text: "tell me"})
-		w.must(err)
-		synctest.Wait()
-		_, err = bob.Message(t.Context(), asked.ID, "42", nil)
-		w.must(err)
-		synctest.Wait()
-		_, err = alice.End(t.Context(), asked.ID, "thank you", nil)
-		w.must(err)
-		wantOutcome(t, "the text task", w.wait(alice, asked.ID, time.Minute), "completed -  verified")
-	})
-}
-
 // L.9: a provider whose person is away is not taken for a dead one.
 func TestWaitingTaskIsReportedAsSeen(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
@@ -262,129 +247,6 @@ func TestLongCallSaysThatItWorks(t *testing.T) {
 	})
 }
 
-func TestCancel(t *testing.T) {
-	story(t, func(t *testing.T, w *world) {
-		slow := &counter{cap: "text.slow", limit: time.Minute, block: make(chan struct{})}
-		bob, alice := w.node("bob", serving(slow), open), w.node("alice")
-		w.allow(bob, alice)
-
-		text, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Text: "never mind"})
-		w.must(err)
-		synctest.Wait()
-		_, err = alice.Cancel(t.Context(), text.ID)
-		w.must(err)
-		wantOutcome(t, "a text task", w.wait(alice, text.ID, time.Minute), "canceled -  unknown")
-		if s := w.inbox(bob)[0].State; s != "canceled" {
-			t.Errorf("at the provider the text task is %s, want canceled", s)
-		}
-
-		call, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Capability: "text.slow"})
-		w.must(err)
-		synctest.Wait()
-		_, err = alice.Cancel(t.Context(), call.ID)
-		w.must(err)
-		wantOutcome(t, "a call at work", w.wait(alice, call.ID, time.Minute), "canceled UNVERIFIED  unknown")
-	})
-}
-
-// What was done before the cancellation reached the work is told as it is.
-func TestCancelComesTooLate(t *testing.T) {
-	story(t, func(t *testing.T, w *world) {
-		deaf := &counter{cap: "x", deaf: true, block: make(chan struct{})}
-		bob, alice := w.node("bob", serving(deaf), public(config.DefaultPublic("x"))), w.node("alice")
-		call, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Capability: "x"})
-		w.must(err)
-		time.Sleep(time.Second)
-		_, err = alice.Cancel(t.Context(), call.ID)
-		w.must(err)
-		time.Sleep(time.Second)
-		close(deaf.block)
-		wantOutcome(t, "the call", w.wait(alice, call.ID, time.Minute), "completed OK  verified")
-	})
-}
-
-// L.7: a request of which no attempt was made is simply taken back, and one
-// that may have arrived is not.
-func TestCancelBeforeAndAfterAnAttempt(t *testing.T) {
-	story(t, func(t *testing.T, w *world) {
-		slow := &counter{cap: "text.slow"}
-		bob := w.node("bob", serving(slow), public(config.DefaultPublic("text.slow")))
-		alice := w.node("alice")
-		order := Order{Provider: bob.aid(), Capability: "text.slow"}
-		down := errs.New(errs.Unavailable, "down", "connection refused")
-
-		w.hub.Down(down) // and bob's keys are not known: there is nothing to send yet
-		fresh, err := alice.StartTask(t.Context(), order)
-		w.must(err)
-		synctest.Wait()
-		got, err := alice.Cancel(t.Context(), fresh.ID)
-		w.must(err)
-		wantOutcome(t, "a call nobody saw", got, "canceled UNAVAILABLE  unknown")
-
-		w.hub.Down(nil)
-		wantOutcome(t, "a call in between", w.call(alice, order), "completed OK  verified")
-		w.hub.Down(down)
-		tried, err := alice.StartTask(t.Context(), order)
-		w.must(err)
-		synctest.Wait()
-		got, err = alice.Cancel(t.Context(), tried.ID)
-		w.must(err)
-		if got.Ended || !got.CancelRequested {
-			t.Errorf("a call that was tried is %s at once, want the provider asked", got.State)
-		}
-		w.hub.Down(nil)
-		wantOutcome(t, "a call that was tried", w.wait(alice, tried.ID, time.Minute), "completed OK  verified")
-	})
-}
-
-func TestUndeliverable(t *testing.T) {
-	story(t, func(t *testing.T, w *world) {
-		bob, alice := w.node("bob"), w.node("alice")
-		nobody := bob.aid()[:len(bob.aid())-4] + "aaaa"
-		got := w.call(alice, Order{Provider: nobody, Capability: "text.digest"})
-		wantOutcome(t, "a call to nobody", got, "failed UNAVAILABLE undeliverable unknown")
-		got = w.call(alice, Order{Provider: nobody, Text: "hello"})
-		wantOutcome(t, "a text to nobody", got, "failed - undeliverable unknown")
-	})
-}
-
-func TestMailboxFullIsTriedAgain(t *testing.T) {
-	story(t, func(t *testing.T, w *world) {
-		digest := &counter{cap: "text.digest"}
-		bob := w.node("bob", serving(digest), public(config.DefaultPublic("text.digest")))
-		alice := w.node("alice")
-		w.hub.Quota(0)
-		asked, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Capability: "text.digest"})
-		w.must(err)
-		synctest.Wait()
-		waiting := w.wait(alice, asked.ID, time.Second)
-		if waiting.Delivery != "queued" || waiting.LastError == "" {
-			t.Errorf("while the mailbox is full: delivery %q, error %q; want it queued with the reason", waiting.Delivery, waiting.LastError)
-		}
-		w.hub.Quota(100)
-		wantOutcome(t, "the call", w.wait(alice, asked.ID, time.Minute), "completed OK  verified")
-	})
-}
-
-// D14: the answer to a send is lost and the same bytes go again.
-func TestLostAnswersToSends(t *testing.T) {
-	story(t, func(t *testing.T, w *world) {
-		digest := &counter{cap: "text.digest"}
-		bob := w.node("bob", serving(digest), public(config.DefaultPublic("text.digest")))
-		alice := w.node("alice")
-		w.hub.LoseAnswers(true)
-		asked, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Capability: "text.digest"})
-		w.must(err)
-		time.Sleep(3 * time.Minute)
-		w.hub.LoseAnswers(false)
-		wantOutcome(t, "the call", w.wait(alice, asked.ID, time.Hour), "completed OK  verified")
-		time.Sleep(time.Hour)
-		if digest.count() != 1 {
-			t.Errorf("%d effects, want 1", digest.count())
-		}
-	})
-}
-
 func TestFailingProviders(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -413,23 +275,5 @@ func TestPanickingProvider(t *testing.T) {
 		bob := w.node("bob", serving(wild), public(config.DefaultPublic("x")))
 		alice := w.node("alice")
 		wantOutcome(t, "the call", w.call(alice, Order{Provider: bob.aid(), Capability: "x"}), "completed UNVERIFIED backend_failed verified")
-	})
-}
-
-// D16: a request that expired in a mailbox nobody empties is told of by the
-// sender's own node.
-func TestExpiredInTheMailbox(t *testing.T) {
-	story(t, func(t *testing.T, w *world) {
-		bob := w.node("bob")
-		alice := w.node("alice", func(p *Parts) { p.NoResponseAfter = 0 })
-		w.end(bob)
-		asked, err := alice.StartTask(t.Context(), Order{Provider: bob.aid(), Capability: "x"})
-		w.must(err)
-		time.Sleep(13 * 24 * time.Hour)
-		if s := w.wait(alice, asked.ID, 0).State; s != "submitted" {
-			t.Errorf("after 13 days the task is %s, want submitted", s)
-		}
-		time.Sleep(2 * 24 * time.Hour)
-		wantOutcome(t, "the call", w.wait(alice, asked.ID, 0), "failed UNVERIFIED undeliverable unknown")
 	})
 }
