@@ -1,20 +1,16 @@
 package journal
 
 // SpendVoucher claims what a payment bought; false when it was spent before, with
-// another copy of the voucher or in a task. outcome is what came of it, nil where
-// that is not known here.
-func (t *Tx) SpendVoucher(authID string, voucher []byte) (first bool, outcome []byte, err error) {
+// another copy of the voucher or in a task.
+func (t *Tx) SpendVoucher(authID string, voucher []byte) (first bool, err error) {
 	n, err := t.affect(`INSERT INTO voucher (auth_id, voucher, spent_at)
 		SELECT ?,?,? WHERE NOT EXISTS (SELECT 1 FROM sale WHERE auth_id = ?) ON CONFLICT DO NOTHING`,
 		authID, voucher, ms(t.now), authID)
-	if err != nil || n == 1 {
-		return err == nil, nil, err
-	}
-	_, outcome, err = t.Bought(authID)
-	return false, outcome, err
+	return n == 1, err
 }
 
-// Bought tells whether a payment bought something here, and what came of a voucher.
+// Bought tells whether a payment bought something here, and what came of a voucher;
+// nil where that is not known.
 func (t *Tx) Bought(authID string) (spent bool, outcome []byte, err error) {
 	spent, err = t.one(`SELECT outcome FROM voucher WHERE auth_id = ?`, []any{authID}, &outcome)
 	if err != nil || spent {

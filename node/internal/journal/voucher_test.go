@@ -17,7 +17,7 @@ func TestWhatAPaymentBought(t *testing.T) {
 		first   bool
 	}{{"by task", false}, {"by voucher", true}, {"by voucher", false}} {
 		j.must(t, func(tx *Tx) error {
-			first, _, err := tx.SpendVoucher(tt.payment, []byte("voucher"))
+			first, err := tx.SpendVoucher(tt.payment, []byte("voucher"))
 			if first != tt.first {
 				t.Errorf("a voucher of the payment %s is spent for the first time: %v", tt.payment, first)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/hpke"
 	"log/slog"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -71,6 +72,7 @@ type Node struct {
 	Dropped  *mailbox.Counts
 
 	admission *inbound.Admission
+	redeeming sync.Map // payments whose voucher is at work
 }
 
 // New joins the parts. Nothing is received or sent before Run.

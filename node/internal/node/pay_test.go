@@ -622,7 +622,7 @@ func TestPaymentsThatAShopRefuses(t *testing.T) {
 				_, id, err := payment.SignAuthorization(mallory.signer, *a)
 				w.must(err)
 				w.must(shop.Journal.Write(t.Context(), func(tx *journal.Tx) error {
-					_, _, err := tx.SpendVoucher(id, []byte("voucher"))
+					_, err := tx.SpendVoucher(id, []byte("voucher"))
 					return err
 				}))
 			}},

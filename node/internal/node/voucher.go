@@ -73,7 +73,8 @@ func argsOf(o VoucherOrder) (json.RawMessage, error) {
 }
 
 // voucher reads a voucher and holds it to being one of this node's own hub, for
-// this node and this call, and of now.
+// this node and this call, and of now. One that was spent is told of after its time,
+// too: who lost the answer may have been away for longer.
 func (n *Node) voucher(ctx context.Context, o VoucherOrder) (v payment.SignedVoucher, err error) {
 	if v, err = payment.ParseVoucher(o.Voucher); err != nil {
 		return v, badVoucher("it cannot be read").Because(err)
@@ -82,16 +83,13 @@ func (n *Node) voucher(ctx context.Context, o VoucherOrder) (v payment.SignedVou
 		return v, errs.New(errs.Unavailable, "not_joined", "this node has no hub whose vouchers it could take")
 	}
 	hub, _ := n.Ledger.Own()
-	const window = uint64(payment.VoucherWindow / time.Millisecond)
-	switch now := uint64(n.Now().UnixMilli()); {
+	switch {
 	case v.Network != payment.Network(hub):
 		return v, badVoucher("it is of another hub")
 	case v.PayTo != n.Keys.AID():
 		return v, badVoucher("it was sold for another agent")
 	case v.Capability != o.Capability:
 		return v, badVoucher("it was sold for another capability")
-	case v.NotAfter <= window || !payment.InWindow(v.NotAfter-window, v.NotAfter, now):
-		return v, badVoucher("its time is over")
 	case v.ArgsCID != "" && v.ArgsCID != codec.CID(o.Args):
 		return v, badVoucher("it was sold for other arguments")
 	}
@@ -101,7 +99,18 @@ func (n *Node) voucher(ctx context.Context, o VoucherOrder) (v payment.SignedVou
 	if err != nil {
 		return v, badVoucher("the hub did not sign it").Because(err)
 	}
-	return v, nil
+	if n.timely(v) {
+		return v, nil
+	}
+	if err := n.unspent(ctx, v.AuthID); err != nil {
+		return v, err
+	}
+	return v, badVoucher("its time is over")
+}
+
+func (n *Node) timely(v payment.SignedVoucher) bool {
+	const window = uint64(payment.VoucherWindow / time.Millisecond)
+	return v.NotAfter > window && payment.InWindow(v.NotAfter-window, v.NotAfter, uint64(n.Now().UnixMilli()))
 }
 
 func badVoucher(why string) *errs.Error {
@@ -160,6 +169,7 @@ func (n *Node) spend(ctx context.Context, v payment.SignedVoucher, raw []byte, a
 		plan.Drop()
 		return Redeemed{}, err
 	}
+	defer n.redeeming.Delete(v.AuthID)
 	out := n.Dispatch.Do(plan, provider.Call{Capability: v.Capability, Args: args, Caller: v.Payer, TaskID: v.ID()})
 	done := Redeemed{
 		Capability: v.Capability, VoucherID: v.ID(), Payer: v.Payer, Status: out.Status, Reason: out.Reason,
@@ -168,34 +178,52 @@ func (n *Node) spend(ctx context.Context, v payment.SignedVoucher, raw []byte, a
 	return done, n.keepOutcome(ctx, v.AuthID, done)
 }
 
+// unspent is nil for a voucher that may be claimed. Otherwise it tells what came of
+// it the first time, which who lost that answer can have.
 func (n *Node) unspent(ctx context.Context, authID string) error {
-	var spent bool
-	var outcome []byte
-	err := n.Journal.Read(ctx, func(tx *journal.Tx) (err error) { spent, outcome, err = tx.Bought(authID); return err })
-	if err == nil && spent {
-		err = errSpent(outcome)
-	}
-	return err
-}
-
-func (n *Node) claim(ctx context.Context, authID string, raw []byte) error {
-	return n.Journal.Write(ctx, func(tx *journal.Tx) error {
-		first, outcome, err := tx.SpendVoucher(authID, raw)
-		if err == nil && !first {
-			err = errSpent(outcome)
-		}
+	spent, outcome, err := n.bought(ctx, authID)
+	if err != nil || !spent {
 		return err
-	})
-}
-
-// errSpent tells what came of a voucher the first time: who lost that answer can
-// have it. While it is not there nobody can tell.
-func errSpent(outcome []byte) error {
+	}
+	if outcome == nil {
+		if _, atWork := n.redeeming.Load(authID); atWork {
+			return errInUse()
+		}
+		if _, outcome, err = n.bought(ctx, authID); err != nil { // it may have ended since
+			return err
+		}
+	}
 	e := errs.New(errs.Conflict, "voucher_spent", "the voucher was spent before")
 	if outcome == nil {
 		return e.With("result", map[string]any{"status": effect.Unverified, "reason": task.Interrupted})
 	}
 	return e.With("result", json.RawMessage(outcome))
+}
+
+func errInUse() error {
+	return errs.New(errs.Conflict, "voucher_in_use", "the call that the voucher bought is at work; bring it again for the result").After(time.Second)
+}
+
+// claim marks a voucher as spent, on disk, and its call as at work.
+func (n *Node) claim(ctx context.Context, authID string, raw []byte) error {
+	if _, atWork := n.redeeming.LoadOrStore(authID, true); atWork {
+		return errInUse()
+	}
+	var first bool
+	err := n.Journal.Write(ctx, func(tx *journal.Tx) (err error) { first, err = tx.SpendVoucher(authID, raw); return err })
+	if err == nil && first {
+		return nil
+	}
+	n.redeeming.Delete(authID)
+	if err == nil {
+		err = n.unspent(ctx, authID)
+	}
+	return err
+}
+
+func (n *Node) bought(ctx context.Context, authID string) (spent bool, outcome []byte, err error) {
+	err = n.Journal.Read(ctx, func(tx *journal.Tx) (err error) { spent, outcome, err = tx.Bought(authID); return err })
+	return spent, outcome, err
 }
 
 // keepOutcome writes what was done. A disk that does not take it costs the answer to

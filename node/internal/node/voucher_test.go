@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/config"
@@ -83,7 +84,7 @@ func TestAVoucherIsSpentOnce(t *testing.T) {
 			switch {
 			case err == nil:
 				good++
-			case !errs.Is(err, "voucher_spent"):
+			case !errs.Is(err, "voucher_spent") && !errs.Is(err, "voucher_in_use"):
 				t.Errorf("one of many: %v", err)
 			}
 		}
@@ -95,6 +96,45 @@ func TestAVoucherIsSpentOnce(t *testing.T) {
 		_, err = shop.TakeVoucher(t.Context(), order)
 		if e := errs.As(err); e == nil || e.Reason != "voucher_spent" || !strings.Contains(string(e.Detail["result"].(json.RawMessage)), `"OK"`) {
 			t.Errorf("after a restart: %v; want it spent, and what came of it", err)
+		}
+	})
+}
+
+// Who lost the answer brings the voucher again: while the call is at work it is told
+// so, and later, also after the voucher's time, what came of it. An unspent one is
+// of no use then.
+func TestALostAnswerIsToldAgain(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		job := &counter{cap: "job", price: 5, block: make(chan struct{})}
+		limits := config.DefaultPublic("job")
+		limits.PerCallerInflight = 2
+		shop, buyer := w.node("shop", serving(job), public(limits)), w.stranger()
+		order := func() VoucherOrder {
+			return VoucherOrder{Voucher: w.hub.Ledger().Voucher(buyer.signer.AID(), shop.aid(), "job", nil), Capability: "job"}
+		}
+		brought, unspent := order(), order()
+		var first sync.WaitGroup
+		first.Go(func() {
+			_, err := shop.TakeVoucher(t.Context(), brought)
+			w.must(err)
+		})
+		synctest.Wait()
+		_, err := shop.TakeVoucher(t.Context(), brought)
+		if e := errs.As(err); e == nil || e.Reason != "voucher_in_use" || e.RetryAfter == 0 {
+			t.Errorf("while it is at work: %v", err)
+		}
+		close(job.block)
+		first.Wait()
+		time.Sleep(time.Hour)
+		_, err = shop.TakeVoucher(t.Context(), brought)
+		if e := errs.As(err); e == nil || e.Reason != "voucher_spent" || !strings.Contains(string(e.Detail["result"].(json.RawMessage)), `"OK"`) {
+			t.Errorf("an hour later: %v", err)
+		}
+		if _, err := shop.TakeVoucher(t.Context(), unspent); !errs.Is(err, "voucher_invalid") {
+			t.Errorf("one that was never brought, an hour later: %v", err)
+		}
+		if job.count() != 1 {
+			t.Errorf("%d effects of one voucher", job.count())
 		}
 	})
 }
