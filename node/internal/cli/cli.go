@@ -89,7 +89,7 @@ func (p *Program) root() *cobra.Command {
 	add(groupTasks, p.delegateCommand(), p.taskCommand(), p.resultsCommand(), p.inboxCommand(), p.threadCommand(),
 		p.messageCommand(), p.endCommand(), p.cancelCommand(), p.reviewCommand())
 	add(groupAccess, p.peersCommand(), p.inboundCommand())
-	add(groupMoney, p.payCommand(), p.authorizeCommand(), p.paymentsCommand(), p.payeesCommand(), p.balanceCommand(), p.ledgerCommand(), p.redeemCommand())
+	add(groupMoney, p.payCommand(), p.authorizeCommand(), p.voucherCommand(), p.paymentsCommand(), p.payeesCommand(), p.balanceCommand(), p.ledgerCommand(), p.redeemCommand())
 	root.AddCommand(p.versionCommand())
 	cmdline.Furnish(root, "delegate", "task get")
 	return root

@@ -121,6 +121,10 @@ func newHub(t *testing.T, seed byte) *hub {
 		w.Header().Set(wire.HeaderVersion, "2")
 		io.WriteString(w, "{}")
 	})
+	mux.HandleFunc("POST /agents/kel:lookup", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		io.WriteString(w, `{"error":"no such agent","code":"agent_unknown"}`)
+	})
 	h.Server = httptest.NewServer(mux)
 	t.Cleanup(h.Close)
 	return h

@@ -2,26 +2,21 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/node/internal/node"
-	"github.com/anet-hub/anet/shared/cmdline"
-	"github.com/anet-hub/anet/shared/codec"
-	"github.com/anet-hub/anet/shared/errs"
 )
 
 // delegation is one run of delegate.
 type delegation struct {
-	order    node.Order
-	args     string
-	argsFile string
-	files    []string
-	wait     time.Duration
-	pay      bool
-	most     uint64
+	order node.Order
+	args  arguments
+	files []string
+	wait  time.Duration
+	pay   bool
+	most  uint64
 }
 
 func (p *Program) delegateCommand() *cobra.Command {
@@ -47,8 +42,7 @@ payments show, unless it is above what the provider's signed card says.`
 	exiting(c, ends...)
 	f := c.Flags()
 	f.StringVar(&d.order.Capability, "capability", "", "id of the capability to call")
-	f.StringVar(&d.args, "args", "", "its arguments, a JSON object")
-	f.StringVar(&d.argsFile, "args-file", "", "file with the arguments, - for stdin")
+	d.args.flags(f)
 	f.StringArrayVar(&d.files, "file", nil, "attach a file (again for more)")
 	f.StringVar(&d.order.ContextID, "context", "", "the conversation this task belongs to")
 	f.DurationVar(&d.wait, "wait", 0, "wait this long for the end, such as 30s")
@@ -59,9 +53,6 @@ payments show, unless it is above what the provider's signed card says.`
 		`anet delegate AID --capability text.digest --args '{"text":"hello"}' --wait 30s --json`,
 		`anet delegate AID --capability text.translate --args '{"text":"hello"}' --pay --max 5 --wait 1m`)
 }
-
-// maxArgs is what an inner message holds at most; a provider takes less.
-const maxArgs = 8 << 20
 
 // complete reads what the flags point to and refuses an order nobody could
 // understand, before the node is asked.
@@ -75,12 +66,10 @@ func (d *delegation) complete(cmd *cobra.Command, p *Program) (err error) {
 		return wrongUse("--capability names no capability")
 	case call && d.order.Text != "":
 		return wrongUse("send a text or call a --capability, not both")
-	case !call && (flags.Changed("args") || flags.Changed("args-file")):
+	case !call && d.args.given(flags):
 		return wrongUse("arguments go with a --capability")
 	case !call && d.order.Text == "":
 		return wrongUse("say what to do: a text, or --capability ID")
-	case flags.Changed("args") && flags.Changed("args-file"):
-		return wrongUse("give the arguments once: --args or --args-file")
 	case d.pay && !call:
 		return wrongUse("--pay goes with a --capability")
 	case flags.Changed("max") && (!d.pay || d.most < 1):
@@ -92,32 +81,12 @@ func (d *delegation) complete(cmd *cobra.Command, p *Program) (err error) {
 		d.order.Pay = &node.Consent{Max: d.most}
 	}
 	if call {
-		if d.order.Args, err = d.arguments(cmd, p); err != nil {
+		if d.order.Args, err = d.args.read(cmd, p); err != nil {
 			return err
 		}
 	}
 	d.order.Files, err = attach(cmd.Context(), d.files)
 	return err
-}
-
-func (d *delegation) arguments(cmd *cobra.Command, p *Program) (args json.RawMessage, err error) {
-	raw := []byte(d.args)
-	switch {
-	case d.argsFile == "-":
-		raw, err = cmdline.UnlessStopped(cmd.Context(), func() ([]byte, error) { return bounded(p.In, "stdin", maxArgs) })
-	case d.argsFile != "":
-		raw, err = readSmall(cmd.Context(), d.argsFile, maxArgs)
-	case !cmd.Flags().Changed("args"):
-		raw = []byte("{}")
-	}
-	if err != nil {
-		return nil, err
-	}
-	var object map[string]json.RawMessage
-	if err := codec.UnmarshalJSON(raw, &object); err != nil || object == nil {
-		return nil, errs.New(errs.Invalid, "args_not_object", `the arguments must be one JSON object such as '{"text":"hello"}'`).In("args")
-	}
-	return raw, nil
 }
 
 func (p *Program) delegate(ctx context.Context, api node.API, d delegation) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/control"
 	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/node/internal/voucher"
 	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/errs"
@@ -43,7 +44,10 @@ var kinds = map[errs.Kind]int{
 
 // uncertain are failures after which nobody knows what the other end did. To
 // call them refused would invite a second attempt.
-var uncertain = []string{control.ConnectionLost, hubclient.ConnectionLost}
+var uncertain = []string{
+	control.ConnectionLost, hubclient.ConnectionLost,
+	voucher.ConnectionLost, voucher.LostBehind, voucher.BadAnswer, voucher.Spent, voucher.PurchasePending,
+}
 
 // effects are the exit codes of what a call came to.
 var effects = map[effect.Status]int{
@@ -108,8 +112,11 @@ func code(err error) int {
 	case cmdline.Misused(err):
 		return exitUse
 	}
-	if e := errs.As(err); e != nil && slices.Contains(uncertain, e.Reason) {
+	switch e := errs.As(err); {
+	case e != nil && slices.Contains(uncertain, e.Reason):
 		return exitUnverified
+	case e != nil && e.Reason == voucher.StillAtWork:
+		return exitWaiting
 	}
 	if c, ok := kinds[errs.KindOf(err)]; ok {
 		return c

@@ -87,6 +87,11 @@ func (p *Program) be(ctx context.Context, dir datadir.Dir, do func(node.API) err
 
 // directory looks up at the hub this node has joined.
 func (p *Program) directory(do func(lookup.Directory) error) error {
+	return p.atHub(func(c *hubclient.Client, _ hubclient.Pin) error { return do(lookup.Directory{Hub: c, Now: p.Now}) })
+}
+
+// atHub asks the hub this node has joined, without a signature.
+func (p *Program) atHub(do func(*hubclient.Client, hubclient.Pin) error) error {
 	dir, err := p.folder()
 	if err != nil {
 		return err
@@ -103,7 +108,7 @@ func (p *Program) directory(do func(lookup.Directory) error) error {
 		return err
 	}
 	defer c.Close()
-	return do(lookup.Directory{Hub: c, Now: p.Now})
+	return do(c, pin)
 }
 
 func notJoined() error {

@@ -83,11 +83,15 @@ func printResult(w io.Writer, t node.Task) {
 		return
 	}
 	fmt.Fprintf(w, "receipt\t%s\n", line(t.ReceiptVerified))
+	printJSON(w, "result", t.Deliverable)
+}
+
+func printJSON(w io.Writer, what string, raw json.RawMessage) {
 	var pretty bytes.Buffer
-	if json.Indent(&pretty, t.Deliverable, "", "  ") != nil {
-		pretty.Write(t.Deliverable)
+	if json.Indent(&pretty, raw, "", "  ") != nil {
+		pretty.Write(raw)
 	}
-	fmt.Fprintf(w, "result\n%s\n", text(pretty.String()))
+	fmt.Fprintf(w, "%s\n%s\n", what, text(pretty.String()))
 }
 
 func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

@@ -90,7 +90,7 @@ func ParseURL(raw string, allowHTTP bool) (*url.URL, error) {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return nil, badURL(raw)
-	case u.Scheme == "http" && !allowHTTP && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !allowHTTP && !Loopback(u.Hostname()):
 		return nil, errs.New(errs.Invalid, "hub_plain_http",
 			"%s is not encrypted; use https, or say --allow-http if the way to it is safe", raw)
 	case u.Scheme != "https" && u.Scheme != "http":
@@ -103,7 +103,8 @@ func badURL(raw string) error {
 	return errs.New(errs.Invalid, "hub_url_invalid", "%.200q is no hub URL; write https://hub.example.org", raw)
 }
 
-func loopback(host string) bool {
+// Loopback reports whether a host is this machine.
+func Loopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || (err == nil && addr.IsLoopback())
 }

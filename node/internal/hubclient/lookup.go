@@ -43,6 +43,13 @@ func (c *Client) Card(ctx context.Context, aid string) ([]byte, error) {
 	return a.body, err
 }
 
+// SoldCard asks for the older card of an agent, in which it says what it sells at
+// the gateway and where vouchers are taken; likewise unverified.
+func (c *Client) SoldCard(ctx context.Context, aid string) ([]byte, error) {
+	a, err := c.do(ctx, get(agentPath(aid)+"/card", nil))
+	return a.body, err
+}
+
 // Agent asks for an agent's entry in the directory, with its reviews.
 func (c *Client) Agent(ctx context.Context, aid string) (wire.AgentPage, error) {
 	var out wire.AgentPage

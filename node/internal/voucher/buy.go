@@ -1,0 +1,3 @@
+package voucher
+
+const PurchasePending = "purchase_pending"
