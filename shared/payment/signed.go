@@ -58,6 +58,13 @@ func (a SignedAuthorization) Verify(payer *identity.History) error {
 	return verify(a.Signed, a.Payer, payer, a.IssuedAt)
 }
 
+// Genuine checks that the payer signed it, whatever became of its keys since. Of what
+// was settled nothing else can be asked: a payer dates its own rotations, and may date
+// one to before a payment that it has made.
+func (a SignedAuthorization) Genuine(payer *identity.History) error {
+	return verify(a.Signed, a.Payer, payer, 0)
+}
+
 // Receipt is the ledger's word that it moved an authorization.
 type Receipt struct {
 	AuthID   string `cbor:"1,keyasint"`

@@ -192,7 +192,7 @@ func (a auditor) settlement(s Settlement, payer []byte) error {
 	if err != nil {
 		return fmt.Errorf("its payer: %w", err)
 	}
-	return auth.Verify(h)
+	return auth.Genuine(h)
 }
 
 // peerPayments holds what was credited on the word of other hubs to that word. Their

@@ -228,6 +228,40 @@ func TestSettleAgain(t *testing.T) {
 	}
 }
 
+// Whatever a payer does once it has paid, the payee that did not hear of it gets the
+// receipt; and what was not settled by then is settled no more.
+func TestWhatAPayerDoesUndoesNoPayment(t *testing.T) {
+	for _, c := range []struct {
+		why, want string
+		do        func(*bank)
+	}{
+		{"it leaves", payment.UnknownPayer, func(b *bank) { b.books.Left[b.alice.AID()] = true }},
+		{"it is blocked", payment.UnknownPayer, func(b *bank) { b.books.Blocked[b.alice.AID()] = true }},
+		{"it moves to another key", payment.InvalidSignature, func(b *bank) { b.rotate(b.clock.Add(time.Second)) }},
+		{"it dates that to before it paid", payment.InvalidSignature, func(b *bank) { b.rotate(b.clock.Add(-time.Second)) }},
+		{"it does not date that at all", payment.InvalidSignature, func(b *bank) { b.rotate(time.Time{}) }},
+	} {
+		b := newBank(t)
+		p, late := b.pays(10), b.pays(10)
+		first := b.settle(p)
+		c.do(b)
+		if s := b.settle(p); !s.Success || !bytes.Equal(s.Extensions[payment.ExtReceipt], first.Extensions[payment.ExtReceipt]) {
+			t.Errorf("%s: %+v, want the receipt", c.why, s)
+		}
+		if s := b.settle(late); s.ErrorReason != c.want {
+			t.Errorf("%s, and then pays: %+v, want %s", c.why, s, c.want)
+		}
+		p.Forged = true
+		if s := b.settle(p); s.ErrorReason != payment.InvalidSignature {
+			t.Errorf("%s: without the signature: %+v", c.why, s)
+		}
+	}
+}
+
+func (b *bank) rotate(at time.Time) {
+	b.books.Registered[b.alice.AID()] = testkit.Rotated(b.t, b.alice, at).KEL()
+}
+
 func TestASecondPaymentForOneThingNamesTheFirst(t *testing.T) {
 	b := newBank(t)
 	first := b.settle(b.pays(10).For("ix"))

@@ -92,7 +92,8 @@ type Question struct {
 
 // Standing is what a payment is judged by.
 type Standing struct {
-	KEL      []byte // of the payer, nil while it is not registered here
+	KEL      []byte // of the payer, nil for one that never registered here
+	Left     bool   // it is not registered any more
 	Blocked  bool
 	Balance  uint64
 	Settled  *Settlement // of this very authorization

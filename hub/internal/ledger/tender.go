@@ -68,12 +68,15 @@ func (t tender) forHub(hub string) *Refusal {
 }
 
 // authentic is step 5: the payer is registered here, signed it, and gave it a
-// window that is one.
+// window that is one. What was settled is held to the signature alone: a payer that
+// left, was blocked or moved to another key since undoes nothing, and its payee may
+// not have heard yet.
 func (t tender) authentic(s Standing, replay func([]byte) (*identity.History, error)) (*identity.History, error) {
+	settled := s.Settled != nil
 	switch {
-	case s.KEL == nil:
+	case s.KEL == nil, s.Left && !settled:
 		return nil, refuse(payment.UnknownPayer, "the payer is not registered at this hub")
-	case s.Blocked:
+	case s.Blocked && !settled:
 		return nil, refuse(payment.UnknownPayer, "the payer is blocked by the hub's operator")
 	case !identity.Plausible(s.KEL, t.auth.Env.Seq, t.auth.Preimage(), t.auth.Env.Sig):
 		return nil, refuse(payment.InvalidSignature, "the signature does not verify")
@@ -82,7 +85,11 @@ func (t tender) authentic(s Standing, replay func([]byte) (*identity.History, er
 	if err != nil {
 		return nil, err
 	}
-	if err := t.auth.Verify(h); err != nil {
+	verify := t.auth.Verify
+	if settled {
+		verify = t.auth.Genuine
+	}
+	if err := verify(h); err != nil {
 		return nil, asRefusal(err)
 	}
 	if err := t.auth.Check(); err != nil {

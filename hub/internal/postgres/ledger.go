@@ -46,7 +46,8 @@ func toSettlement(r pgx.Row, more ...any) (s ledger.Settlement, err error) {
 
 var standingOfPaymentSQL = compile(`
 	SELECT ` + settlementColumns + `,
-	       (SELECT kel FROM member JOIN agent USING (aid) WHERE aid = @payer),
+	       (SELECT kel FROM member WHERE aid = @payer),
+	       NOT EXISTS (SELECT FROM agent WHERE aid = @payer),
 	       EXISTS (SELECT FROM block WHERE aid = @payer AND ` + holds + `),
 	       coalesce((SELECT balance FROM account WHERE aid = @payer), 0),
 	       coalesce((SELECT auth_id FROM settlement b WHERE b.payer = @payer AND b.interaction = @interaction), ''),
@@ -60,7 +61,7 @@ var standingOfPaymentSQL = compile(`
 func (s *Ledger) Standing(ctx context.Context, q ledger.Question) (st ledger.Standing, err error) {
 	row := s.pool.QueryRow(ctx, standingOfPaymentSQL.sql, standingOfPaymentSQL.bind(pgx.NamedArgs{"auth_id": q.AuthID,
 		"payer": q.Payer, "pay_to": q.PayTo, "interaction": orNoText(q.Interaction), "asked_at": q.At})...)
-	settled, err := toSettlement(row, &st.KEL, &st.Blocked, &st.Balance, &st.Bound, &st.PayTo, &st.Known, &st.ReadOnly)
+	settled, err := toSettlement(row, &st.KEL, &st.Left, &st.Blocked, &st.Balance, &st.Bound, &st.PayTo, &st.Known, &st.ReadOnly)
 	if settled.AuthID != "" {
 		st.Settled = &settled
 	}

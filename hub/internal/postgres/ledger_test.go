@@ -215,6 +215,27 @@ func TestPayingOneself(t *testing.T) {
 	b.balanced()
 }
 
+// A payer dates its rotations as it likes: the books hold all the same, and its payee
+// gets the receipt, also once the payer has left.
+func TestWhatAPayerDoesUndoesNoPayment(t *testing.T) {
+	for _, at := range []time.Time{time.UnixMilli(1), {}} {
+		b := newBank(t)
+		alice, bob := b.member(), b.member()
+		p := b.pay(alice, bob, 10)
+		first := b.mustSettle(p)
+		b.clock.advance(time.Second)
+		alice.Rotate(at)
+		b.register(alice, alice.Register("n"))
+		if err := b.tryLeave(alice); err != nil {
+			t.Fatal(err)
+		}
+		if s := b.mustSettle(p); !bytes.Equal(s.Extensions[payment.ExtReceipt], first.Extensions[payment.ExtReceipt]) {
+			t.Errorf("rotated as of %s: %+v, want the receipt", at, s)
+		}
+		b.balanced()
+	}
+}
+
 // An account is opened with its first credit, for an AID that never registered as
 // well.
 func TestPayingSomebodyWithoutAnAccount(t *testing.T) {

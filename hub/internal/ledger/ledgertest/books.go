@@ -20,6 +20,7 @@ type Books struct {
 
 	Registered  map[string][]byte // key histories
 	Blocked     map[string]bool
+	Left        map[string]bool // was registered, and is no more
 	Sellers     map[string]ledger.Seller
 	Balances    map[string]uint64
 	Settled     map[string]ledger.Settlement
@@ -34,7 +35,7 @@ type Books struct {
 
 // NewBooks are empty.
 func NewBooks() *Books {
-	return &Books{Registered: map[string][]byte{}, Blocked: map[string]bool{}, Sellers: map[string]ledger.Seller{},
+	return &Books{Registered: map[string][]byte{}, Blocked: map[string]bool{}, Left: map[string]bool{}, Sellers: map[string]ledger.Seller{},
 		Balances: map[string]uint64{}, Settled: map[string]ledger.Settlement{}, Redeemed: map[string]ledger.Redemption{},
 		Granted: map[string]bool{}}
 }
@@ -46,7 +47,8 @@ func (b *Books) Standing(_ context.Context, q ledger.Question) (st ledger.Standi
 	if s, ok := b.Settled[q.AuthID]; ok {
 		st.Settled = &s
 	}
-	st.KEL, st.Blocked, st.Balance, st.ReadOnly = b.Registered[q.Payer], b.Blocked[q.Payer], b.Balances[q.Payer], b.ReadOnly
+	st.KEL, st.Left, st.Blocked = b.Registered[q.Payer], b.Left[q.Payer], b.Blocked[q.Payer]
+	st.Balance, st.ReadOnly = b.Balances[q.Payer], b.ReadOnly
 	st.Bound = b.bound(q.Payer, q.Interaction)
 	return st, b.Away
 }
