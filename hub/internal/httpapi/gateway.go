@@ -32,8 +32,8 @@ func (p *Payments) resource(w http.ResponseWriter, r *http.Request) error {
 	pay, given, malformed := presented(r)
 	o, err := p.Ledger.Offer(r.Context(), aidOf(r), capabilityOf(r))
 	switch {
-	case err != nil && given && malformed == nil && unanswered(err):
-		return p.pending(w, r, ledger.Unknown(pay), err)
+	case err != nil && given && malformed == nil:
+		return p.gone(w, r, pay, err)
 	case err != nil:
 		return err
 	case !given:
@@ -42,6 +42,22 @@ func (p *Payments) resource(w http.ResponseWriter, r *http.Request) error {
 		return p.malformed(w, "the payment header cannot be read: it is base64 of an x402 payment of version 2, once")
 	}
 	return p.sell(w, r, o, pay)
+}
+
+// gone answers a payment for what is not sold any more: it may have been, and paid.
+func (p *Payments) gone(w http.ResponseWriter, r *http.Request, pay payment.PaymentPayload, cause error) error {
+	if unanswered(cause) {
+		return p.pending(w, r, ledger.Unknown(pay), cause)
+	}
+	o := ledger.Offer{Seller: aidOf(r), Capability: capabilityOf(r)}
+	sale, answer, found, err := p.Ledger.Bought(r.Context(), o, pay)
+	switch {
+	case err != nil:
+		return p.pending(w, r, answer, err)
+	case !found:
+		return cause
+	}
+	return sold(w, sale, answer)
 }
 
 // presented reads the payment of a request, if there is one. A header that says
@@ -72,7 +88,7 @@ func unanswered(err error) bool {
 	return kind == errs.Internal || kind == errs.Unavailable
 }
 
-// sell settles and hands out the voucher.
+// sell settles.
 func (p *Payments) sell(w http.ResponseWriter, r *http.Request, o ledger.Offer, pay payment.PaymentPayload) error {
 	sale, answer, err := p.Ledger.Buy(r.Context(), o, pay)
 	no := (*ledger.Refusal)(nil)
@@ -84,8 +100,16 @@ func (p *Payments) sell(w http.ResponseWriter, r *http.Request, o ledger.Offer, 
 	case err != nil && unanswered(err):
 		return p.pending(w, r, answer, err)
 	}
-	if failed := setHeader(w, payment.HeaderResponse, answer); failed != nil || err != nil {
-		return errors.Join(err, failed)
+	if err != nil {
+		return errors.Join(err, setHeader(w, payment.HeaderResponse, answer))
+	}
+	return sold(w, sale, answer)
+}
+
+// sold hands out the voucher.
+func sold(w http.ResponseWriter, sale ledger.Sale, answer payment.SettlementResponse) error {
+	if err := setHeader(w, payment.HeaderResponse, answer); err != nil {
+		return err
 	}
 	return writeJSON(w, http.StatusOK, wire.Sold{Voucher: sale.Voucher, RedeemAt: sale.RedeemAt, Capability: sale.Capability,
 		Provider: sale.Seller, Transaction: answer.Transaction, ExpiresAt: sale.ExpiresAt, How: howToRedeem})

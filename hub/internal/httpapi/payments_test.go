@@ -257,6 +257,39 @@ func TestOnePaymentBuysOneVoucher(t *testing.T) {
 	}
 }
 
+// What was bought stays bought, whatever the seller does once it is paid: a buyer that
+// did not hear of it gets the voucher, and is asked for nothing again.
+func TestWhatWasBoughtStaysBought(t *testing.T) {
+	for _, c := range []struct {
+		why, address string
+		do           func(*market)
+	}{
+		{"another price", "https://bob.example/redeem", func(m *market) {
+			m.sell(adp.Offer{RedeemAt: "https://bob.example/redeem", Prices: map[string]uint64{"text.digest": 30}})
+		}},
+		{"sold no more", "", func(m *market) { m.sell(adp.Offer{RedeemAt: "https://bob.example/redeem"}) }},
+		{"no address", "", func(m *market) { m.sell(adp.Offer{Prices: map[string]uint64{"text.digest": 25}}) }},
+		{"blocked", "", func(m *market) { m.block(moderation.Target{AID: m.bob.AID()}) }},
+		{"gone", "", func(m *market) {
+			m.call(m.bob, wire.ActionDeregister, "/agents/"+m.bob.AID()+"/deregister", struct{}{})
+		}},
+	} {
+		m := newMarket(t)
+		p := m.pays(25)
+		first := m.buy("text.digest", p)
+		c.do(m)
+		again := m.buy("text.digest", p)
+		if again.StatusCode != 200 || again.body["voucher"] != first.body["voucher"] || again.body["redeem_at"] != c.address ||
+			again.Header.Get(payment.HeaderRequired) != "" || !header[payment.SettlementResponse](t, again, payment.HeaderResponse).Success {
+			t.Errorf("%s: %d %s, want the voucher", c.why, again.StatusCode, again.raw)
+		}
+		p.Forged = true
+		if a := m.buy("text.digest", p); a.StatusCode == 200 {
+			t.Errorf("%s: the voucher goes to somebody who did not sign: %s", c.why, a.raw)
+		}
+	}
+}
+
 func mustHeader(t *testing.T, p *ledgertest.Payment) string {
 	t.Helper()
 	h, err := payment.EncodeHeader(p.Payload(t))

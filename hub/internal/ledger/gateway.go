@@ -127,6 +127,9 @@ type Sale struct {
 func (l *Ledger) Buy(ctx context.Context, o Offer, p payment.PaymentPayload) (sale Sale, answer payment.SettlementResponse, err error) {
 	t := newTender(p, o.Option())
 	if no := o.takes(t); no != nil {
+		if sale, answer, found, err := l.Bought(ctx, o, p); found || err != nil {
+			return sale, answer, err
+		}
 		answer, err = l.settled(t, Settlement{}, false, no)
 		return sale, answer, errors.Join(no, err)
 	}
@@ -137,8 +140,38 @@ func (l *Ledger) Buy(ctx context.Context, o Offer, p payment.PaymentPayload) (sa
 	if answer.Success && s.Capability != o.Capability {
 		return sale, t.refused(refuse(payment.DuplicateNonce, "this payment was settled before")), errs.New(errs.Conflict, "payment_spent", "this payment was made for something else")
 	}
+	sale, err = o.sold(s)
+	return sale, answer, err
+}
+
+func (o Offer) sold(s Settlement) (Sale, error) {
 	v, err := payment.ParseVoucher(s.Voucher)
-	return Sale{Offer: o, Voucher: s.Voucher, ExpiresAt: v.NotAfter}, answer, err
+	return Sale{Offer: o, Voucher: s.Voucher, ExpiresAt: v.NotAfter}, err
+}
+
+// Bought finds what a payment bought of a seller, whatever has become of the seller and
+// its prices since: a buyer that lost the first answer and is asked for another price
+// would pay twice.
+func (l *Ledger) Bought(ctx context.Context, o Offer, p payment.PaymentPayload) (sale Sale, answer payment.SettlementResponse, found bool, err error) {
+	t := newTender(p, p.Accepted)
+	hub, err := l.hub()
+	if err != nil {
+		return sale, t.refused(Pending()), false, err
+	}
+	st, _, err := l.authorized(ctx, hub.AID(), t)
+	switch no := (*Refusal)(nil); {
+	case errors.As(err, &no):
+		return sale, answer, false, nil
+	case err != nil:
+		return sale, t.refused(Pending()), false, err
+	case st.Settled == nil, st.Settled.PayTo != o.Seller, st.Settled.Capability != o.Capability:
+		return sale, answer, false, nil
+	}
+	answer, err = l.settled(t, *st.Settled, false, nil)
+	if err == nil {
+		sale, err = o.sold(*st.Settled)
+	}
+	return sale, answer, err == nil, err
 }
 
 // Unknown is the answer to a payment of which nothing more could be found out.
