@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
+	"time"
 
+	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/payment"
 )
 
@@ -23,11 +26,7 @@ func (l *Ledger) enter(ctx context.Context, t tender, req payment.FacilitatorReq
 	if err != nil {
 		return t.refused(Pending()), err
 	}
-	d, err := l.entering(ctx, hub.AID(), t)
-	if err != nil {
-		return l.settled(t, Settlement{}, false, err)
-	}
-	before, err := l.Store.PaymentOf(ctx, t.auth.ID())
+	before, err := l.credited(ctx, t)
 	if err != nil {
 		return l.settled(t, Settlement{}, false, err)
 	}
@@ -35,10 +34,64 @@ func (l *Ledger) enter(ctx context.Context, t tender, req payment.FacilitatorReq
 		l.metrics.settlement("replayed")
 		return payment.ParseSettlement(before.Answer)
 	}
+	d, err := l.entering(ctx, hub.AID(), t)
+	if err != nil {
+		return l.settled(t, Settlement{}, false, err)
+	}
 	if d.Owed > d.Most || t.auth.Amount > d.Most-d.Owed {
 		return l.settled(t, Settlement{}, false, refuse(payment.SettlementFailed, "the payer's hub owes this one as much as it may"))
 	}
+	done, ok := l.asked.begin(d.Hub, t.auth.Amount, d.Most-d.Owed)
+	if !ok {
+		return l.settled(t, Settlement{}, false, AtLimit())
+	}
+	defer done()
 	return l.carry(ctx, d.Hub, t, req)
+}
+
+// credited is what is on record of a payment. It counts before anything else: that its
+// ledger is cleared with no more takes nothing back.
+func (l *Ledger) credited(ctx context.Context, t tender) (*PeerPayment, error) {
+	if t.unread != nil || t.agrees() != nil {
+		return nil, nil
+	}
+	return l.Store.PaymentOf(ctx, t.auth.ID())
+}
+
+// AtLimit is the failure of a payment that would have a peer owe more than it may, once
+// others have come through that are under way or were quicker.
+func AtLimit() error {
+	return errs.New(errs.Unavailable, "debt_at_limit",
+		"the payer's hub owes this one as much as it may: come back when it has cleared some").After(time.Minute)
+}
+
+// underway are the payments that peers are asked to settle at this moment. What they
+// come to is left room for, so that none is settled there and cannot be credited here.
+type underway struct {
+	mu  sync.Mutex
+	sum map[string]uint64 // by hub
+}
+
+// begin takes an amount up where there is room for it.
+func (u *underway) begin(hub string, amount, room uint64) (done func(), ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.sum[hub] > room || amount > room-u.sum[hub] {
+		return nil, false
+	}
+	if u.sum == nil {
+		u.sum = map[string]uint64{}
+	}
+	u.sum[hub] += amount
+	return func() { u.end(hub, amount) }, true
+}
+
+func (u *underway) end(hub string, amount uint64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.sum[hub] -= amount; u.sum[hub] == 0 {
+		delete(u.sum, hub)
+	}
 }
 
 // entering are the checks before anything is asked of the peer.

@@ -46,7 +46,8 @@ type Clearing interface {
 	SettleAbroad(ctx context.Context, s Settlement, seal Seal) (kept Settlement, fresh bool, err error)
 	// PaymentOf gives a payment of another ledger that was credited here, nil for none.
 	PaymentOf(ctx context.Context, authID string) (*PeerPayment, error)
-	// Credit credits one, once, and writes down what its ledger owes.
+	// Credit credits one, once, and writes down what its ledger owes. One with which that
+	// would be more than it may owe fails with AtLimit.
 	Credit(ctx context.Context, p PeerPayment, seal Seal) error
 
 	// Receive takes a statement of another hub, once, and tells what it still owes.

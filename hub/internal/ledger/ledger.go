@@ -71,6 +71,7 @@ type Ledger struct {
 	Deps
 	metrics *metrics
 	sums    sums
+	asked   underway
 }
 
 // New makes the rules over their store.

@@ -96,7 +96,11 @@ func (s *Ledger) Credit(ctx context.Context, p ledger.PeerPayment, seal ledger.S
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
-		if _, err := owe(ctx, tx, p.Hub, int64(p.Amount), 0); err != nil {
+		left, err := owe(ctx, tx, p.Hub, int64(p.Amount), 0)
+		if err == nil && left.Owed > left.Most {
+			err = ledger.AtLimit()
+		}
+		if err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, openAccountsSQL, args); err != nil {

@@ -259,3 +259,78 @@ func (u *union) stated(i int) (sum uint64) {
 	}
 	return sum
 }
+
+// gate has a number of payments settled at the peer before it gives any answer.
+type gate struct {
+	*line
+	open sync.WaitGroup
+}
+
+func (g *gate) Settle(ctx context.Context, hub string, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
+	s, err := g.line.Settle(ctx, hub, req)
+	g.open.Done()
+	g.open.Wait()
+	return s, err
+}
+
+// A peer that settles many payments before it answers owes no more than it may, also
+// where two processes asked it. What came too late is open, and credited once there is
+// room; and what was credited stays so where no more is taken.
+func TestAPeerOwesNoMoreThanItMay(t *testing.T) {
+	u := newUnion(t, 1)
+	b, peer := u.banks[0], u.banks[1].key.AID()
+	by := audit.By{Who: "op", How: "test"}
+	if err := b.Allow(t.Context(), peer, true, 50, by); err != nil {
+		t.Fatal(err)
+	}
+	shut := &gate{line: u.lines[0]}
+	shut.open.Add(10) // five of each process, and there is room for five
+	other := b.another()
+	b.Peers, other.Peers = shut, shut
+	payments := make([]*ledgertest.Payment, 20)
+	var wg sync.WaitGroup
+	for i := range payments {
+		from := u.members[1][i%3]
+		payments[i] = ledgertest.Pay(from.Key, u.members[0][0].AID(), peer, 10, b.clock.now())
+		at := []*ledger.Ledger{b.Ledger, other}[i%2]
+		wg.Go(func() {
+			if s, err := at.Settle(context.Background(), payments[i].Request(t)); !s.Success && (say(err) != "debt_at_limit" || s.ErrorReason != payment.SettlementPending) {
+				t.Errorf("%+v, %v", s, err)
+			}
+		})
+	}
+	wg.Wait()
+	b.Peers = u.lines[0]
+	settled := func() (n int) {
+		for _, p := range payments {
+			if s, err := b.Settle(context.Background(), p.Request(t)); s.Success {
+				n++
+			} else if say(err) != "debt_at_limit" && s.ErrorReason != payment.SettlementFailed {
+				t.Errorf("%+v, %v", s, err)
+			}
+		}
+		return n
+	}
+	if n := settled(); n != 5 || u.debt(0).Owed != 50 {
+		t.Errorf("%d payments of 10 are settled and %d owed; want 5 and 50", n, u.debt(0).Owed)
+	}
+	if _, err := u.banks[1].Clear(t.Context(), b.key.AID(), 30, "", by); err != nil {
+		t.Fatal(err)
+	}
+	if n := settled(); n != 8 || u.debt(0).Owed != 50 {
+		t.Errorf("with room for 30: %d payments of 10 are settled and %d owed; want 8 and 50", n, u.debt(0).Owed)
+	}
+	if err := b.Allow(t.Context(), peer, false, 0, by); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, p := range payments {
+		if s, err := b.Settle(t.Context(), p.Request(t)); err == nil && s.Success {
+			n++
+		}
+	}
+	if n != 8 {
+		t.Errorf("once no more is taken %d of 8 payments are known", n)
+	}
+	b.balanced()
+}
