@@ -2,10 +2,10 @@ package federation
 
 import (
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/anet-hub/anet/e2e/rounds"
 	"github.com/anet-hub/anet/e2e/stage"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/wire"
@@ -17,8 +17,7 @@ import (
 type mail struct {
 	from, to *stage.Agent
 
-	quit     chan struct{}
-	writing  sync.WaitGroup
+	sending  rounds.Flow
 	accepted []string // content ids
 	refused  []string // answers that end a message for good
 	total    int
@@ -34,19 +33,10 @@ func newMail(t *testing.T, a, b *stage.Hub) *mail {
 	return m
 }
 
-// begin sends one message after the other until end.
-func (m *mail) begin() {
-	m.quit, m.accepted, m.refused = make(chan struct{}), nil, nil
-	m.writing.Go(func() {
-		for {
-			select {
-			case <-m.quit:
-				return
-			case <-time.After(5 * time.Millisecond):
-				m.deliver(stage.Sealed(m.to.AID(), 500))
-			}
-		}
-	})
+// Begin sends one message after the other until End.
+func (m *mail) Begin(*testing.T) {
+	m.accepted, m.refused = nil, nil
+	m.sending.Start(5*time.Millisecond, func() { m.deliver(stage.Sealed(m.to.AID(), 500)) })
 }
 
 // deliver offers one message until it was taken, or was refused for good.
@@ -64,7 +54,7 @@ func (m *mail) deliver(env []byte) {
 			m.refused = append(m.refused, answer.String())
 			return
 		}
-		if time.Since(start) > 2*roundLimit {
+		if time.Since(start) > 2*rounds.Limit {
 			m.refused = append(m.refused, "nothing but "+answer.String())
 			return
 		}
@@ -72,20 +62,19 @@ func (m *mail) deliver(env []byte) {
 	}
 }
 
-// end waits for the message that is under way.
-func (m *mail) end(t *testing.T) {
+// End waits for the message that is under way.
+func (m *mail) End(t *testing.T) {
 	t.Helper()
-	close(m.quit)
-	m.writing.Wait()
+	m.sending.Stop()
 	m.total += len(m.accepted)
 	if len(m.refused) > 0 {
 		t.Errorf("messages were refused for good: %q", m.refused)
 	}
 }
 
-// check empties the mailbox: all that was accepted is there, once, in the order
+// Check empties the mailbox: all that was accepted is there, once, in the order
 // it was sent in, and nothing else.
-func (m *mail) check(t *testing.T) {
+func (m *mail) Check(t *testing.T) {
 	t.Helper()
 	var found []string
 	for page := m.poll(t); len(page) > 0; page = m.poll(t) {

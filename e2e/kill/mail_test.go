@@ -2,10 +2,10 @@ package kill
 
 import (
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/anet-hub/anet/e2e/rounds"
 	"github.com/anet-hub/anet/e2e/stage"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -15,8 +15,7 @@ import (
 type mail struct {
 	from, to *stage.Agent
 
-	quit     chan struct{}
-	writing  sync.WaitGroup
+	sending  rounds.Flow
 	accepted []int64
 	tried    int
 	total    int
@@ -31,19 +30,10 @@ func newMail(t *testing.T, hub *stage.Hub) *mail {
 	return m
 }
 
-// begin sends one message after the other until end.
-func (m *mail) begin() {
-	m.quit, m.accepted, m.tried = make(chan struct{}), nil, 0
-	m.writing.Go(func() {
-		for {
-			select {
-			case <-m.quit:
-				return
-			case <-time.After(2 * time.Millisecond):
-				m.send()
-			}
-		}
-	})
+// Begin sends one message after the other until End.
+func (m *mail) Begin(*testing.T) {
+	m.accepted, m.tried = nil, 0
+	m.sending.Start(2*time.Millisecond, m.send)
 }
 
 func (m *mail) send() {
@@ -59,15 +49,15 @@ func (m *mail) send() {
 	}
 }
 
-func (m *mail) end() {
-	close(m.quit)
-	m.writing.Wait()
+// End waits for the message that is under way.
+func (m *mail) End(*testing.T) {
+	m.sending.Stop()
 	m.total += len(m.accepted)
 }
 
-// check empties the mailbox: all that was accepted is there, in the order it
+// Check empties the mailbox: all that was accepted is there, in the order it
 // was accepted in, and no more than was sent.
-func (m *mail) check(t *testing.T) {
+func (m *mail) Check(t *testing.T) {
 	t.Helper()
 	var found []int64
 	for page := m.poll(t, 0); len(page) > 0; page = m.poll(t, found[len(found)-1]) {

@@ -6,10 +6,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/anet-hub/anet/e2e/rounds"
 	"github.com/anet-hub/anet/e2e/stage"
 	"github.com/anet-hub/anet/shared/card/adp"
 	"github.com/anet-hub/anet/shared/codec"
@@ -28,8 +28,7 @@ type money struct {
 	hub          *stage.HubProcess
 	payer, payee *stage.Agent
 
-	quit   chan struct{}
-	paying sync.WaitGroup
+	paying rounds.Flow
 	made   []*paid // of this round
 
 	payments, redeemed int // of all rounds
@@ -67,7 +66,7 @@ func newMoney(t *testing.T, hub *stage.HubProcess) *money {
 func (m *money) balance(t *testing.T, a *stage.Agent) uint64 {
 	t.Helper()
 	var b wire.Balance
-	for deadline := time.Now().Add(roundLimit); ; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(rounds.Limit); ; time.Sleep(200 * time.Millisecond) {
 		r, err := http.NewRequest(http.MethodGet, m.hub.URL+"/agents/"+a.AID()+"/balance", nil)
 		stage.Must(t, err)
 		relayauth.Sign(a.Controller, wire.ActionBalance, m.hub.AID, r, nil, a.Stamp())
@@ -82,27 +81,18 @@ func (m *money) balance(t *testing.T, a *stage.Agent) uint64 {
 	}
 }
 
-// begin makes one payment after the other until end.
-func (m *money) begin(t *testing.T) {
-	m.quit, m.made = make(chan struct{}), nil
-	m.paying.Go(func() {
-		for n := 0; ; n++ {
-			select {
-			case <-m.quit:
-				return
-			case <-time.After(3 * time.Millisecond):
-				p := m.next(t, n)
-				m.made = append(m.made, p)
-				p.told = m.bring(p)
-			}
-		}
+// Begin makes one payment after the other until End.
+func (m *money) Begin(t *testing.T) {
+	m.made = nil
+	m.paying.Start(3*time.Millisecond, func() {
+		p := m.next(t, len(m.made))
+		m.made = append(m.made, p)
+		p.told = m.bring(p)
 	})
 }
 
-func (m *money) end() {
-	close(m.quit)
-	m.paying.Wait()
-}
+// End waits for the payment that is under way.
+func (m *money) End(*testing.T) { m.paying.Stop() }
 
 // next signs a payment, of each kind in turn.
 func (m *money) next(t *testing.T, n int) *paid {
@@ -167,9 +157,9 @@ func (m *money) bring(p *paid) string {
 	return a.Voucher + a.Receipt + string(a.Extensions[payment.ExtReceipt])
 }
 
-// check brings every payment again: each moved once, and whoever was told of it is
+// Check brings every payment again: each moved once, and whoever was told of it is
 // told the same. Then the books hold.
-func (m *money) check(t *testing.T) {
+func (m *money) Check(t *testing.T) {
 	t.Helper()
 	open := 0
 	for i, p := range m.made {

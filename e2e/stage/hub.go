@@ -160,6 +160,13 @@ func Invite(t testing.TB, hub Operator, args ...string) (id, token string) {
 // Postmaster is the process id of the private database, 0 when there is none.
 func (h *HubProcess) Postmaster() int { return postmaster(h.Config.DataDir) }
 
+// KillDatabase is kill -9 of the private database under the hub, and reports whether
+// there was one.
+func (h *HubProcess) KillDatabase() bool {
+	pid := h.Postmaster()
+	return pid != 0 && syscall.Kill(pid, syscall.SIGKILL) == nil
+}
+
 func postmaster(dataDir string) int {
 	cluster := filepath.Join(dataDir, "postgres")
 	text, err := os.ReadFile(filepath.Join(cluster, "postmaster.pid"))
