@@ -19,6 +19,7 @@ const forwardRate, forwardBurst = 200 * 60, 2000
 func (b *base) newOrigin(key *hubkey.Keeper) *forward.Origin {
 	return forward.NewOrigin(forward.Outlet{
 		Table: b.peers, Circuits: b.calls, Carrier: b.outbound, Key: key, Metrics: b.forwards, Now: clock,
+		Memory: budget.New(b.cfg.awayMemory()),
 	})
 }
 
@@ -45,6 +46,10 @@ func (b *base) newFederation(key *hubkey.Keeper, mail *relay.Relay) *httpapi.Fed
 	}
 }
 
-// forwardMemory is what forwards may take of the memory for all requests: half of
+// awayMemory is what messages may hold of the memory for all requests while peers
+// take their time with them: a quarter. A larger one passes when it is alone.
+func (c *Config) awayMemory() int64 { return int64(c.Memory / 4) }
+
+// forwardMemory is what forwards of peers may take of the memory for all requests: half of
 // it, or what the largest needs.
 func (c *Config) forwardMemory() int64 { return int64(max(c.Memory/2, c.leastMemory())) }

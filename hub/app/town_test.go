@@ -38,9 +38,14 @@ func newTown(t *testing.T) *town {
 }
 
 // townOn starts one more process on a database.
-func townOn(t *testing.T, url string) *town {
+func townOn(t *testing.T, url string, change ...func(*Config)) *town {
 	t.Helper()
-	a := startWith(t, url, abroad)
+	a := startWith(t, url, func(c *Config) {
+		abroad(c)
+		for _, f := range change {
+			f(c)
+		}
+	})
 	return &town{&visitor{t: t, doc: apitest.Load(t), seen: sightings{}, base: "http://" + a.Addr(), hub: a.AID(), url: url}, a}
 }
 

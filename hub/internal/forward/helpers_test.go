@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/anet-hub/anet/hub/internal/budget"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/relay"
 	"github.com/anet-hub/anet/shared/errs"
@@ -119,7 +120,7 @@ func (w *world) calls() []string {
 func newOrigin(t testing.TB, peersOf *table, w *world) *Origin {
 	return NewOrigin(Outlet{
 		Table: peersOf, Circuits: NewQueue(peers.NewCircuits(time.Now)), Carrier: w, Key: held{newHub(t)},
-		Metrics: NewMetrics(prometheus.NewRegistry()), Now: time.Now,
+		Memory: budget.New(1 << 40), Metrics: NewMetrics(prometheus.NewRegistry()), Now: time.Now,
 	})
 }
 

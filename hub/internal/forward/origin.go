@@ -33,12 +33,19 @@ type Carrier interface {
 	Forward(ctx context.Context, p peers.Peer, f wire.Forward) error
 }
 
+// Budget bounds the bytes of messages that are on their way.
+type Budget interface {
+	// Take reserves n bytes or fails; it never waits.
+	Take(n int64) (release func(), err error)
+}
+
 // Outlet is what an Origin stands on. All of it is required.
 type Outlet struct {
 	Table    Table
 	Circuits Circuits
 	Carrier  Carrier
 	Key      Key
+	Memory   Budget // what messages may hold while peers take their time
 	Metrics  *Metrics
 	Now      func() time.Time
 }
@@ -52,7 +59,9 @@ func NewOrigin(o Outlet) *Origin { return &Origin{o} }
 // Offer hands a message to the first peer that has its recipient, in the order of
 // the table, and gives the AID of that peer. It fails with relay.NoSuchRecipient
 // where all said no, with relay.MailboxFull where the one that has it is full, and
-// with PeersFailed where some could not be asked: the recipient may be there.
+// with PeersFailed where some could not be asked: the recipient may be there. What
+// finds no room among the messages that wait for peers fails like one that finds
+// none in this hub: it may come again in a moment.
 func (o *Origin) Offer(ctx context.Context, m relay.Mail) (hub string, err error) {
 	list, key := askable(o.Table), o.Key.Current()
 	switch {
@@ -61,6 +70,12 @@ func (o *Origin) Offer(ctx context.Context, m relay.Mail) (hub string, err error
 	case key == nil:
 		return "", relay.PeersFailed(againSoon)
 	}
+	// The message, and once more as it is signed.
+	release, err := o.Memory.Take(2 * int64(len(m.Envelope)))
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	ctx, cancel := context.WithTimeout(ctx, patience+perMiB*time.Duration(len(m.Envelope)>>20))
 	defer cancel()
 	f := Sign(key, m.To, m.Envelope, o.Now())

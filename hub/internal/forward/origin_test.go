@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/budget"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/relay"
 	"github.com/anet-hub/anet/shared/errs"
@@ -123,6 +124,33 @@ func TestOfferIsBounded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What waits for peers that take their time holds its own share of the memory and no
+// more, whatever its size; nobody waits for room.
+func TestMessagesOnTheirWayShareTheirMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{does: map[string]func(context.Context) error{"a": hangs}}
+		o, room := newOrigin(t, tableOf("a"), w), budget.New(100)
+		o.Memory = room
+		offer := func(size int) error {
+			_, err := o.Offer(t.Context(), relay.Mail{To: newHub(t).AID(), Envelope: make([]byte, size)})
+			return err
+		}
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() { _ = offer(25) })
+		}
+		synctest.Wait()
+		if err := offer(1); reasonOf(err) != "hub_busy" || room.Used() != 100 {
+			t.Errorf("beside two that fill it: %v, %d bytes are held", err, room.Used())
+		}
+		wg.Wait()
+		w.does["a"] = takes
+		if err := offer(1000); reasonOf(err) != "peers_failed" || room.Used() != 0 { // the circuit is open
+			t.Errorf("a large one by itself: %v, %d bytes are held", err, room.Used())
+		}
+	})
 }
 
 // A sender that hangs up says nothing about the peer.

@@ -82,7 +82,7 @@ func (a *API) unpack(c *Caller) (to string, env []byte, release func(), err erro
 	}
 	var body wire.Send
 	err = decode(c.Body, &body)
-	c.Body = nil
+	c.drop() // the message may wait for another hub
 	return body.ToAID, body.Envelope, release, err
 }
 

@@ -26,6 +26,14 @@ type Caller struct {
 	AID   string
 	Body  []byte
 	Proof replay.Proof
+
+	release func() // what the body takes of the budget
+}
+
+// drop lets go of the body when all of it was taken out.
+func (c *Caller) drop() {
+	c.Body = nil
+	c.release()
 }
 
 // signedRoute says how a signed request is checked.
@@ -62,7 +70,7 @@ func (a *API) signed(rt signedRoute, h func(http.ResponseWriter, *http.Request, 
 		if err != nil {
 			return err
 		}
-		return h(w, r, &Caller{AID: claim.AID, Body: body, Proof: proof})
+		return h(w, r, &Caller{AID: claim.AID, Body: body, Proof: proof, release: release})
 	})
 }
 

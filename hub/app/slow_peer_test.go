@@ -1,0 +1,75 @@
+package app
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anet-hub/anet/hub/pgtest"
+	"github.com/anet-hub/anet/shared/testkit"
+)
+
+// waiting is the way to a hub on which forwards wait until it is opened.
+type waiting struct {
+	*httptest.Server
+	came atomic.Int64
+	open chan struct{}
+}
+
+func newWaiting(t *testing.T, base string) *waiting {
+	w := &waiting{open: make(chan struct{})}
+	on := inTurn(base)
+	w.Server = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/fed/v1/forward" {
+			w.came.Add(1)
+			<-w.open
+		}
+		on.ServeHTTP(out, r)
+	}))
+	t.Cleanup(w.Close)
+	return w
+}
+
+// A peer that takes its time with large messages leaves room for mail that stays
+// here; what finds none among those on their way may come again.
+func TestASlowPeerLeavesRoomForLocalMail(t *testing.T) {
+	a := townOn(t, pgtest.URL(t), func(c *Config) { c.Envelope, c.PollBudget, c.Memory = 2<<20, 2<<20, 16<<20 })
+	b := newTown(t)
+	way := newWaiting(t, b.base)
+	a.befriend(way.URL, b.self())
+	b.befriend(a.base, a.self())
+	alice, near, far := a.joined("alice"), a.joined("near"), b.joined("far")
+	var sends sync.WaitGroup
+	var busy, taken atomic.Int64
+	for i := range 8 {
+		r := a.signed(alice, "/relay/send", letter(far, far, 1<<20+i))
+		sends.Go(func() {
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			switch {
+			case resp.StatusCode == http.StatusOK:
+				taken.Add(1)
+			case resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "":
+				busy.Add(1)
+			default:
+				t.Errorf("status %d", resp.StatusCode)
+			}
+		})
+		testkit.Until(t, 5*time.Second, "one more waits or is refused", func() bool { return way.came.Load()+busy.Load() == int64(i+1) })
+	}
+	for i := range 3 {
+		a.call("200", alice, "/relay/send", letter(near, near, 2<<20-1000+i))
+	}
+	close(way.open)
+	sends.Wait()
+	if taken.Load() == 0 || busy.Load() == 0 {
+		t.Errorf("%d were taken and %d refused, want some of both", taken.Load(), busy.Load())
+	}
+}
