@@ -45,6 +45,7 @@ var elsewhere = map[string]string{
 	"404 challenge_unknown":     "at port 80, which has no API",
 
 	"429 forward_rate": "to peers, as a label",
+	"429 stream_rate":  "to peers, as a label",
 	"409 lease_lost":   "to a process that reads a peer",
 
 	"404 no_hub_here":         "to operators",

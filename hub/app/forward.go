@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/budget"
+	"github.com/anet-hub/anet/hub/internal/feed"
 	"github.com/anet-hub/anet/hub/internal/forward"
 	"github.com/anet-hub/anet/hub/internal/httpapi"
 	"github.com/anet-hub/anet/hub/internal/hubkey"
@@ -14,6 +15,18 @@ import (
 // forwardRate and forwardBurst bound what one peer brings, a minute and at once:
 // far above what a hub of ours passes on, far below what would hurt.
 const forwardRate, forwardBurst = 200 * 60, 2000
+
+// streamRate and streamBurst bound the pages that one address reads, a minute and at
+// once: a peer reads all of 300,000 agents without meeting them.
+const streamRate, streamBurst = 10 * 60, 3000
+
+// newStreams tells peers of the agents here.
+func (b *base) newStreams() *httpapi.Streams {
+	return &httpapi.Streams{
+		Feed: feed.New(postgres.NewFeed(b.pool), b.peers),
+		Rate: admission.NewLimiter(streamRate, streamBurst, "stream_rate", clock),
+	}
+}
 
 // newOrigin offers mail to peers.
 func (b *base) newOrigin(key *hubkey.Keeper) *forward.Origin {

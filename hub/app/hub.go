@@ -189,7 +189,7 @@ func (b *base) newAPI(key *hubkey.Keeper, schema *postgres.Schema, rules *relay.
 		Down: postgres.Down, Remembers: b.remembers,
 		Proxies: proxies, PublicURL: b.cfg.PublicURL, Version: version.String(),
 		Log: b.log, Metrics: b.reg, Gather: b.reg, Now: clock,
-	}, listed, &httpapi.Mail{Relay: rules}, between, &httpapi.Streams{Feed: feed.New(postgres.NewFeed(b.pool), b.peers)},
+	}, listed, &httpapi.Mail{Relay: rules}, between, b.newStreams(),
 		&httpapi.Payments{Ledger: credits}, &httpapi.Pages{Directory: listed, Peers: b.watch}), nil
 }
 

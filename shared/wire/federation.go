@@ -89,7 +89,7 @@ var fedAnswers = []struct {
 	{errs.TooLarge, http.StatusRequestEntityTooLarge, LabelTooLarge},
 	{errs.BadGateway, http.StatusBadGateway, LabelPolicyRefused},
 	{errs.Unavailable, http.StatusServiceUnavailable, LabelBusy},
-	{errs.TooMany, http.StatusServiceUnavailable, LabelBusy},
+	{errs.TooMany, http.StatusTooManyRequests, LabelBusy},
 	{errs.Full, http.StatusInsufficientStorage, LabelMailboxFull},
 }
 

@@ -17,7 +17,7 @@ func TestFedAnswer(t *testing.T) {
 		{"a label of its own", errs.New(errs.NotFound, "unknown_destination", "x"), 404, LabelUnknownDestination},
 		{"the label of its kind", errs.New(errs.NotFound, "keys_unknown", "x"), 404, LabelNotFound},
 		{"a signature used twice", errs.New(errs.Unauthorized, "replayed", "x"), 401, LabelReplayed},
-		{"too often is busy", errs.New(errs.TooMany, "forward_rate", "x"), 503, LabelBusy},
+		{"too often is busy", errs.New(errs.TooMany, "forward_rate", "x"), 429, LabelBusy},
 		{"no memory is busy", errs.New(errs.Unavailable, "hub_busy", "x"), 503, LabelBusy},
 		{"a kind this face has not", errs.New(errs.Conflict, "x", "x"), 500, LabelInternal},
 		{"none at all", errs.New(errs.Internal, "internal", "x"), 500, LabelInternal},

@@ -31,12 +31,21 @@ type KeyDesk struct {
 // Answer answers a question whose signature was checked, once.
 func (d *KeyDesk) Answer(ctx context.Context, p replay.Proof, aid string) (keyset, kel []byte, err error) {
 	if err := d.Replays.Remember(ctx, p); err != nil {
-		return nil, nil, err
+		return nil, nil, fullIsBusy(err)
 	}
 	if !identity.ValidAID(aid) {
 		return nil, nil, directory.KeysUnknown()
 	}
 	return d.Agents.Keys(ctx, aid)
+}
+
+// fullIsBusy turns a memory that has no room for another signature of the peer into
+// a hub that has its hands full: no rate was exceeded (wire 2, J.3).
+func fullIsBusy(err error) error {
+	if errs.KindOf(err) == errs.TooMany {
+		return busy()
+	}
+	return err
 }
 
 // AuthRequired is the answer to a question that is not signed.

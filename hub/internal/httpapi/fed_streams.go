@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/feed"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -15,15 +16,27 @@ import (
 // 2, J.4). Nobody signs: what is told is told to all.
 type Streams struct {
 	Feed *feed.Feed
+	Rate *admission.Limiter // by address
 
 	api *API
 }
 
 func (s *Streams) routes(a *API, r chi.Router) {
 	s.api = a
-	r.Get("/fed/v1/cards", a.between(s.cards(feed.OlderCards)))
-	r.Get("/fed/v2/cards", a.between(s.cards(feed.Cards)))
-	r.Get("/fed/v1/reviews", a.between(s.reviews))
+	r.Get("/fed/v1/cards", a.between(s.paced(s.cards(feed.OlderCards))))
+	r.Get("/fed/v2/cards", a.between(s.paced(s.cards(feed.Cards))))
+	r.Get("/fed/v1/reviews", a.between(s.paced(s.reviews)))
+}
+
+// paced serves an address so many pages. Who asks is not known: peers do not sign
+// here.
+func (s *Streams) paced(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.Rate.Take(s.api.clientBucket(r)); err != nil {
+			return err
+		}
+		return h(w, r)
+	}
 }
 
 func (s *Streams) cards(stream feed.Stream) handler {
@@ -101,6 +114,7 @@ func fedCursor(r *http.Request) (int64, error) {
 }
 
 func (s *Streams) tell(l *wire.Limits) {
+	l.Rates = append(l.Rates, rate(s.Rate, "address"))
 	for name, stream := range map[string]feed.Stream{
 		"fed_cards_v1": feed.OlderCards, "fed_cards": feed.Cards, "fed_reviews": feed.Reviews,
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,33 @@ func TestStreamCursors(t *testing.T) {
 				t.Errorf("%s%s: %d %s, want 400 MALFORMED", path, cursor, a.StatusCode, a.raw)
 			}
 		}
+	}
+}
+
+// One address reads so many pages, and is told when there are more for it; others go
+// on.
+func TestStreamsHaveARate(t *testing.T) {
+	w := newTown(t)
+	w.discovery.on = true
+	page := func(from string) answer {
+		r := httptest.NewRequest(http.MethodGet, "/fed/v2/cards", nil)
+		r.RemoteAddr = from
+		return w.do(r)
+	}
+	for i := range 100 {
+		if a := page("203.0.113.1:1"); a.StatusCode != http.StatusOK {
+			t.Fatalf("page %d: %d %s", i, a.StatusCode, a.raw)
+		}
+	}
+	if a := page("203.0.113.1:2"); a.StatusCode != http.StatusTooManyRequests || a.body["error"] != "BUSY" || a.Header.Get("Retry-After") != "1" {
+		t.Errorf("one too many: %d %s, after %q", a.StatusCode, a.raw, a.Header.Get("Retry-After"))
+	}
+	if a := page("203.0.113.2:1"); a.StatusCode != http.StatusOK {
+		t.Errorf("somebody else: %d %s", a.StatusCode, a.raw)
+	}
+	w.advance(time.Second)
+	if a := page("203.0.113.1:1"); a.StatusCode != http.StatusOK {
+		t.Errorf("a second later: %d %s", a.StatusCode, a.raw)
 	}
 }
 

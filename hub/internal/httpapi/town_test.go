@@ -80,7 +80,9 @@ func newTownOn(t testing.TB, pool *pgxpool.Pool, door admission.Door) *town {
 		Signers: store, Key: w, Replays: cache, Budget: budget.New(64 << 20), Version: "test",
 		Log:     slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: reg, Gather: reg, Now: w.clock, PublicURL: "https://hub.example.org",
-	}, w.rules, &Payments{Ledger: w.credits}, &Pages{Directory: w.rules, Peers: w}, &Streams{Feed: feed.New(postgres.NewFeed(pool), w.discovery)})
+	}, w.rules, &Payments{Ledger: w.credits}, &Pages{Directory: w.rules, Peers: w}, &Streams{
+		Feed: feed.New(postgres.NewFeed(pool), w.discovery), Rate: admission.NewLimiter(600, 100, "stream_rate", w.clock),
+	})
 	return w
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/learned/learnedtest"
 	"github.com/anet-hub/anet/hub/internal/peers"
+	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 )
 
@@ -290,6 +291,23 @@ func TestABadPeerHoldsUpItselfAlone(t *testing.T) {
 			t.Error("a peer that is back was not read within three minutes")
 		}
 	})
+}
+
+// A peer that says when to come again is left alone until then, within reason.
+func TestAPeerThatAsksForTimeIsGivenIt(t *testing.T) {
+	for wants, most := range map[time.Duration]int{time.Minute: 15, 5 * time.Minute: 4, 24 * time.Hour: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStreet(t, 1)
+			defer s.end()
+			s.peer(1).Answer(func(context.Context, string) (int, []byte, error) {
+				return 0, nil, errs.New(errs.Unavailable, "peer_busy", "later").After(wants)
+			})
+			time.Sleep(15 * time.Minute)
+			if n := len(s.asked(1)); n < 2 || n > most {
+				t.Errorf("asked to wait for %s, it was asked %d times in a quarter of an hour, want 2 to %d", wants, n, most)
+			}
+		})
+	}
 }
 
 func TestAPeerWithoutAStreamIsNoFailure(t *testing.T) {

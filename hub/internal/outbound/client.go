@@ -98,13 +98,17 @@ func refusedRedirect(why string, args ...any) *errs.Error {
 }
 
 // Get asks for a page of at most maxBytes. Redirects are followed, three at most
-// and never from https to http.
+// and never from https to http. A peer that says when to ask again is a failure
+// that says so.
 func (c *Client) Get(ctx context.Context, url string, maxBytes int64) (status int, body []byte, err error) {
 	req, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
 		return 0, nil, refusedAddress("it cannot be read").Because(err)
 	}
-	status, _, body, err = c.call(ctx, c.follows, req, maxBytes)
+	status, header, body, err := c.call(ctx, c.follows, req, maxBytes)
+	if again := retryAfter(header); again > 0 && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {
+		return 0, nil, errs.New(errs.Unavailable, "peer_busy", "the peer asks to be left alone for %s", again).After(again)
+	}
 	return status, body, err
 }
 

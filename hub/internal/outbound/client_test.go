@@ -293,3 +293,26 @@ func TestIdentityIsRead(t *testing.T) {
 		refuses(t, tt.says, err, tt.reason)
 	}
 }
+
+// A peer that says when to ask again is heard, whatever else it answers.
+func TestGetHearsWhenToAskAgain(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		after  string
+		want   time.Duration
+	}{
+		{429, "7", 7 * time.Second}, {503, "7", 7 * time.Second}, {429, "", 0}, {503, "soon", 0}, {429, "-7", 0}, {200, "7", 0},
+	} {
+		p := peerThat(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", tt.after)
+			w.WriteHeader(tt.status)
+		})
+		status, _, err := local().Get(t.Context(), p.Endpoint+"/x", 10)
+		switch e := errs.As(err); {
+		case tt.want > 0 && (e == nil || e.Reason != "peer_busy" || e.RetryAfter != tt.want):
+			t.Errorf("%d after %q: %v", tt.status, tt.after, err)
+		case tt.want == 0 && (err != nil || status != tt.status):
+			t.Errorf("%d after %q: %d, %v", tt.status, tt.after, status, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func refusal(status int, header http.Header, body []byte, unknown string) error 
 		return errs.New(errs.NotFound, "peer_knows_not", "the peer does not know the agent")
 	case status == http.StatusInsufficientStorage:
 		return relay.MailboxFull()
-	case status == http.StatusServiceUnavailable && problem.Error == wire.LabelBusy:
+	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable && problem.Error == wire.LabelBusy:
 		// It works: to leave it alone for that would hold up everybody's mail.
 		return forward.Busy(retryAfter(header))
 	case status >= 500, status == http.StatusNotFound:
@@ -98,9 +99,9 @@ func refusal(status int, header http.Header, body []byte, unknown string) error 
 
 // retryAfter reads a number of seconds; zero where there is none.
 func retryAfter(h http.Header) time.Duration {
-	d, err := time.ParseDuration(h.Get("Retry-After") + "s")
-	if err != nil || d < 0 {
+	n, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
+	if err != nil {
 		return 0
 	}
-	return d
+	return time.Duration(n) * time.Second
 }

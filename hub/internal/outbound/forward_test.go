@@ -95,6 +95,8 @@ func TestForwardReadsAnswers(t *testing.T) {
 		{"who we are is not known there", 502, `{"error":"POLICY_REFUSED"}`, "peer_failed"},
 		{"busy", 503, `{"error":"BUSY"}`, "peer_busy"},
 		{"a proxy that is busy", 503, `busy`, "peer_failed"},
+		{"more than its rate", 429, `{"error":"BUSY"}`, "peer_busy"},
+		{"more than the rate of its proxy", 429, `slowly`, "peer_busy"},
 		{"elsewhere", 302, ``, "redirect_refused"},
 		{"more than an answer may have", 500, strings.Repeat("x", maxForwarded+1), "answer_too_large"},
 	} {
@@ -119,7 +121,7 @@ func TestForwardReadsAnswers(t *testing.T) {
 		if err != nil && tt.body != "" && len(tt.body) > 5 && strings.Contains(err.Error(), tt.body[:6]) {
 			t.Errorf("%s: the answer is repeated: %v", tt.why, err)
 		}
-		if e := errs.As(err); tt.status == 503 && e.RetryAfter != 7*time.Second {
+		if e := errs.As(err); (tt.status == 503 || tt.status == 429) && e.RetryAfter != 7*time.Second {
 			t.Errorf("%s: to come again in %s", tt.why, e.RetryAfter)
 		}
 	}

@@ -34,7 +34,7 @@ func limitsOf(l wire.Limits) []Limit {
 func rateOf(r wire.RateLimit) string {
 	what, ok := map[string]string{
 		"send_rate": "Sending", "register_rate": "New agents", "register_rate_agent": "Registering again",
-		"review_rate": "Reviews",
+		"review_rate": "Reviews", "stream_rate": "Pages for other hubs",
 	}[r.Policy]
 	if !ok {
 		what = r.Policy
