@@ -31,8 +31,12 @@ type Reader interface {
 	// EachSettlement gives every settlement with the key history of its payer, nil
 	// for one nobody knows.
 	EachSettlement(ctx context.Context, see func(s Settlement, payer []byte) error) error
-	// EachPeerPayment gives every payment of another ledger that was credited here.
-	EachPeerPayment(ctx context.Context, see func(PeerPayment) error) error
+	// EachPeerPayment gives every payment of another ledger that was credited here, with
+	// the key history of that ledger's hub, nil for one that is no proven peer now.
+	EachPeerPayment(ctx context.Context, see func(p PeerPayment, hub []byte) error) error
+	// EachDischarge gives every statement that counts: ours, and those of other hubs with
+	// their key histories, as above.
+	EachDischarge(ctx context.Context, see func(d Discharge, ours bool, hub []byte) error) error
 }
 
 // maxFindings is how many of one kind are told.
@@ -96,7 +100,10 @@ func (a auditor) audit(ctx context.Context) (r Report, err error) {
 	if err := a.settlements(ctx, &r); err != nil {
 		return r, err
 	}
-	return r, a.peerPayments(ctx, &r)
+	if err := a.peerPayments(ctx, &r); err != nil {
+		return r, err
+	}
+	return r, a.discharges(ctx, &r)
 }
 
 func (r *Report) find(format string, args ...any) {
@@ -182,11 +189,14 @@ func (a auditor) settlement(s Settlement, payer []byte) error {
 	if auth.ID() != s.AuthID || auth.Payer != s.Payer || auth.PayTo != s.PayTo || auth.Amount != s.Amount || auth.Interaction != s.Interaction {
 		return errors.New("it is filed as another one")
 	}
-	if !receipt.Settles(auth) {
+	if !receipt.Settles(auth) || receipt.SettleAt != millis(s.At) {
 		return errors.New("its receipt is of another payment")
 	}
 	if err := receipt.Verify(a.hub); err != nil {
 		return fmt.Errorf("its receipt: %w", err)
+	}
+	if err := a.voucher(s); err != nil {
+		return fmt.Errorf("its voucher: %w", err)
 	}
 	h, err := a.replay(payer)
 	if err != nil {
@@ -195,13 +205,28 @@ func (a auditor) settlement(s Settlement, payer []byte) error {
 	return auth.Genuine(h)
 }
 
-// peerPayments holds what was credited on the word of other hubs to that word. Their
-// keys are theirs, and may not be known any more.
+// voucher holds what was bought to what was given for it.
+func (a auditor) voucher(s Settlement) error {
+	if s.Capability == "" {
+		return nil
+	}
+	v, err := payment.ParseVoucher(s.Voucher)
+	if err != nil {
+		return err
+	}
+	if v.AuthID != s.AuthID || v.Payer != s.Payer || v.PayTo != s.PayTo || v.Capability != s.Capability || v.Amount != s.Amount {
+		return errors.New("it is for something else")
+	}
+	return v.Verify(a.hub)
+}
+
+// peerPayments holds what was credited on the word of other hubs to that word, as far
+// as their keys are known.
 func (a auditor) peerPayments(ctx context.Context, r *Report) error {
 	found := 0
-	return a.books.EachPeerPayment(ctx, func(p PeerPayment) error {
+	return a.books.EachPeerPayment(ctx, func(p PeerPayment, hub []byte) error {
 		r.Settlements++
-		if err := p.holds(); err != nil && found < maxFindings {
+		if err := a.peerPayment(p, hub); err != nil && found < maxFindings {
 			found++
 			r.find("the payment %s on another ledger does not hold: %v", p.AuthID, err)
 		}
@@ -209,7 +234,7 @@ func (a auditor) peerPayments(ctx context.Context, r *Report) error {
 	})
 }
 
-func (p PeerPayment) holds() error {
+func (a auditor) peerPayment(p PeerPayment, hub []byte) error {
 	auth, err := payment.ParseAuthorization(p.Signed)
 	if err != nil {
 		return err
@@ -224,5 +249,48 @@ func (p PeerPayment) holds() error {
 	case !receipt.Settles(auth) || receipt.Env.Signer != p.Hub:
 		return errors.New("its receipt is of another payment")
 	}
+	return a.signed(receipt, hub)
+}
+
+// signed checks whose receipt it is. What a peer did with its keys since, and as of
+// when it says that it did, changes nothing.
+func (a auditor) signed(r payment.SignedReceipt, kel []byte) error {
+	if kel == nil {
+		return nil
+	}
+	h, err := a.replay(kel)
+	if err == nil {
+		err = r.Genuine(h)
+	}
+	if err != nil {
+		return fmt.Errorf("its receipt: %w", err)
+	}
 	return nil
+}
+
+// discharges holds what debts were paid off to what was stated.
+func (a auditor) discharges(ctx context.Context, r *Report) error {
+	found := 0
+	return a.books.EachDischarge(ctx, func(d Discharge, ours bool, hub []byte) error {
+		from, to := d.Hub, a.hub.AID()
+		if ours {
+			from, to, hub = to, from, a.hub.Raw()
+		}
+		if err := a.discharge(d, from, to, hub); err != nil && found < maxFindings {
+			found++
+			r.find("statement %s does not hold: %v", d.AuthID, err)
+		}
+		return nil
+	})
+}
+
+func (a auditor) discharge(d Discharge, from, to string, kel []byte) error {
+	r, err := payment.ParseReceipt(d.Receipt)
+	if err != nil {
+		return err
+	}
+	if r.AuthID != d.AuthID || r.Amount != d.Amount || r.Payer != from || r.PayTo != to || r.Env.Signer != from {
+		return errors.New("it is filed as another one")
+	}
+	return a.signed(r, kel)
 }

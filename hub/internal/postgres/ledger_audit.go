@@ -131,12 +131,36 @@ func (b books) EachSettlement(ctx context.Context, see func(ledger.Settlement, [
 }
 
 // EachPeerPayment implements ledger.Reader.
-func (b books) EachPeerPayment(ctx context.Context, see func(ledger.PeerPayment) error) error {
-	rows, err := b.tx.Query(ctx, peerPaymentSQL+` ORDER BY auth_id`)
+func (b books) EachPeerPayment(ctx context.Context, see func(ledger.PeerPayment, []byte) error) error {
+	rows, err := b.tx.Query(ctx, `
+		SELECT p.auth_id, hub, payer, pay_to, amount, signed, receipt, answer, at, kel
+		FROM peer_payment p LEFT JOIN peer ON peer.aid = hub ORDER BY hub, p.auth_id`)
 	if err != nil {
 		return err
 	}
-	return each(rows, pgx.RowToStructByPos[ledger.PeerPayment], see)
+	var kel []byte
+	to := func(r pgx.CollectableRow) (p ledger.PeerPayment, err error) {
+		err = r.Scan(&p.AuthID, &p.Hub, &p.Payer, &p.PayTo, &p.Amount, &p.Signed, &p.Receipt, &p.Answer, &p.At, &kel)
+		return p, err
+	}
+	return each(rows, to, func(p ledger.PeerPayment) error { return see(p, kel) })
+}
+
+// EachDischarge implements ledger.Reader.
+func (b books) EachDischarge(ctx context.Context, see func(ledger.Discharge, bool, []byte) error) error {
+	rows, err := b.tx.Query(ctx, `
+		SELECT d.auth_id, hub, amount, receipt, at, ours, kel
+		FROM discharge d LEFT JOIN peer ON peer.aid = hub WHERE done_at IS NOT NULL ORDER BY hub, d.auth_id`)
+	if err != nil {
+		return err
+	}
+	var ours bool
+	var kel []byte
+	to := func(r pgx.CollectableRow) (d ledger.Discharge, err error) {
+		err = r.Scan(&d.AuthID, &d.Hub, &d.Amount, &d.Receipt, &d.At, &ours, &kel)
+		return d, err
+	}
+	return each(rows, to, func(d ledger.Discharge) error { return see(d, ours, kel) })
 }
 
 // each shows rows one by one.

@@ -334,3 +334,47 @@ func TestAPeerOwesNoMoreThanItMay(t *testing.T) {
 	}
 	b.balanced()
 }
+
+// An audit finds what is changed in the books of debts, and is not misled by a peer that
+// dates a rotation of its key to before it settled.
+func TestAuditFindsEveryChangeOfADebt(t *testing.T) {
+	u := newUnion(t, 1)
+	b, peer := u.banks[0], u.banks[1]
+	by := audit.By{Who: "op", How: "test"}
+	for i, from := range []*bank{b, peer} {
+		to := u.banks[1-i]
+		p := ledgertest.Pay(u.members[i][0].Key, u.members[1-i][0].AID(), from.key.AID(), 20, b.clock.now())
+		if s, err := to.Settle(t.Context(), p.Request(t)); err != nil || !s.Success {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		if _, err := from.Clear(t.Context(), to.key.AID(), 7, "", by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.run(`INSERT INTO peer (position, aid, endpoint, name, delivery, discovery, added_at, next_try_at, proved_at, kel)
+		VALUES (1, $1, 'https://peer.example', 'peer', false, false, now(), now(), now(), $2)`,
+		peer.key.AID(), testkit.Rotated(t, peer.key, testkit.Now).KEL())
+	b.balanced()
+	const spoilt = ` = set_byte(receipt, length(receipt) - 1, 255 - get_byte(receipt, length(receipt) - 1))`
+	b.findsEvery(
+		`UPDATE clearing SET owed = owed + 1`,
+		`UPDATE clearing SET due = due + 1`,
+		`DELETE FROM clearing`,
+		`DELETE FROM peer_payment`,
+		`UPDATE peer_payment SET amount = amount + 1`,
+		`UPDATE peer_payment SET pay_to = payer`,
+		`UPDATE peer_payment SET hub = payer`,
+		`UPDATE peer_payment SET receipt = signed`,
+		`UPDATE peer_payment SET receipt`+spoilt,
+		`UPDATE settlement SET due_to = NULL WHERE due_to IS NOT NULL`,
+		`UPDATE settlement SET due_to = payer WHERE due_to IS NOT NULL`,
+		`DELETE FROM discharge WHERE ours`,
+		`DELETE FROM discharge WHERE NOT ours`,
+		`UPDATE discharge SET amount = amount + 1 WHERE ours`,
+		`UPDATE discharge SET auth_id = 'clear:x' WHERE NOT ours`,
+		`UPDATE discharge SET receipt`+spoilt+` WHERE ours`,
+		`UPDATE discharge SET receipt`+spoilt+` WHERE NOT ours`,
+		`UPDATE discharge SET done_at = NULL WHERE ours`,
+	)
+	b.balanced()
+}

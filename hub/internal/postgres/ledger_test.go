@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -448,18 +447,22 @@ func TestAuditFindsEveryChange(t *testing.T) {
 	if _, err := b.redeem(bob, 5, "inv"); err != nil {
 		t.Fatal(err)
 	}
+	offer := ledger.Offer{Seller: bob.AID(), Capability: "text.digest", Price: 3, Network: payment.Network(b.key.AID())}
+	if _, _, err := b.Buy(t.Context(), offer, b.pay(alice, bob, 3).Payload(t)); err != nil {
+		t.Fatal(err)
+	}
 	b.balanced()
-	for _, sql := range []string{
-		`UPDATE account SET balance = balance + 1 WHERE aid = '%[1]s'`,
-		`UPDATE account SET balance = balance + CASE WHEN aid = '%[1]s' THEN 1 ELSE -1 END`,
-		`UPDATE account SET entries = entries + 1 WHERE aid = '%[1]s'`,
-		`UPDATE account SET granted_at = NULL WHERE aid = '%[1]s'`,
-		`DELETE FROM account WHERE aid = '%[1]s'`,
-		`DELETE FROM account_entry WHERE aid = '%[1]s' AND n = 2`,
-		`UPDATE account_entry SET delta = delta - 1 WHERE aid = '%[1]s' AND n = 2`,
-		`UPDATE account_entry SET n = 7 WHERE aid = '%[1]s' AND n = 2`,
-		`UPDATE account_entry SET auth_id = NULL WHERE aid = '%[1]s' AND n = 2`,
-		`UPDATE account_entry SET aid = CASE aid WHEN '%[1]s' THEN '%[2]s' ELSE '%[1]s' END, n = n + 100 WHERE n = 2`,
+	b.findsEvery(
+		`UPDATE account SET balance = balance + 1 WHERE aid = '`+alice.AID()+`'`,
+		`UPDATE account SET balance = balance + CASE WHEN aid = '`+alice.AID()+`' THEN 1 ELSE -1 END`,
+		`UPDATE account SET entries = entries + 1 WHERE aid = '`+alice.AID()+`'`,
+		`UPDATE account SET granted_at = NULL WHERE aid = '`+alice.AID()+`'`,
+		`DELETE FROM account WHERE aid = '`+alice.AID()+`'`,
+		`DELETE FROM account_entry WHERE aid = '`+alice.AID()+`' AND n = 2`,
+		`UPDATE account_entry SET delta = delta - 1 WHERE aid = '`+alice.AID()+`' AND n = 2`,
+		`UPDATE account_entry SET n = 7 WHERE aid = '`+alice.AID()+`' AND n = 2`,
+		`UPDATE account_entry SET auth_id = NULL WHERE aid = '`+alice.AID()+`' AND n = 2`,
+		`UPDATE account_entry SET aid = CASE aid WHEN '`+alice.AID()+`' THEN '`+bob.AID()+`' ELSE '`+alice.AID()+`' END, n = n + 100 WHERE n = 2`,
 		`UPDATE settlement SET amount = 11 WHERE amount = 10`,
 		`UPDATE settlement SET pay_to = payer WHERE amount = 10`,
 		`UPDATE settlement SET interaction = 'iy' WHERE amount = 10`,
@@ -482,8 +485,20 @@ func TestAuditFindsEveryChange(t *testing.T) {
 		`UPDATE ledger SET retired = retired + 1`,
 		`UPDATE ledger SET head_id = 'x'`,
 		`UPDATE ledger SET head_seq = 9`,
-	} {
-		sql = strings.NewReplacer("%[1]s", alice.AID(), "%[2]s", bob.AID()).Replace(sql)
+		`UPDATE settlement SET capability = 'text.other' WHERE amount = 3`,
+		`UPDATE settlement SET voucher = receipt WHERE amount = 3`,
+		`UPDATE settlement SET voucher = set_byte(voucher, length(voucher) - 1, 255 - get_byte(voucher, length(voucher) - 1)) WHERE amount = 3`,
+		`WITH s AS (UPDATE settlement SET settled_at = settled_at + interval '1 day' WHERE amount = 10 RETURNING auth_id)
+			UPDATE account_entry SET at = at + interval '1 day' WHERE auth_id IN (SELECT auth_id FROM s)`,
+	)
+	b.balanced()
+}
+
+// findsEvery makes each change in turn, has the books examined, and takes it back.
+func (b *bank) findsEvery(changes ...string) {
+	t := b.t
+	t.Helper()
+	for _, sql := range changes {
 		err := pgx.BeginFunc(t.Context(), b.pool, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(t.Context(), sql); err != nil {
 				return err
@@ -498,7 +513,6 @@ func TestAuditFindsEveryChange(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	b.balanced()
 }
 
 var errRolledBack = errors.New("rolled back on purpose")
