@@ -7,8 +7,8 @@ import (
 	"github.com/anet-hub/anet/shared/task"
 )
 
-// What counts against the limits: all that moved or may have, and what failed until
-// its signature is of no use to anybody.
+// What counts against the limits: all that moved or may have, for all the ledger has
+// said.
 func TestWhatIsSpent(t *testing.T) {
 	j, c := newJournal(t)
 	put := func(id, tier string, amount uint64, state SpendState, until time.Duration) {
@@ -37,29 +37,43 @@ func TestWhatIsSpent(t *testing.T) {
 	want("all of it", "", 10)
 	want("of programs", "agent", 5)
 	c.t = c.t.Add(5*time.Minute + SpendGrace)
-	want("what failed is over", "", 8)
+	want("what failed is over, by the word of who was paid", "", 10)
+	put("c", "agent", 2, SpendVoid, 5*time.Minute)
+	want("by the ledger's", "", 8)
 	put("a", "explicit", 5, SpendPaid, 5*time.Minute)
 	want("what was open is paid", "", 8)
 	since = c.t
 	want("another day", "", 0)
 }
 
-// The ledger is asked for what lapsed, and not for ever.
+// A ledger is asked for what lapsed on its own network, whatever the provider said, and
+// not for ever.
 func TestLapsedSpends(t *testing.T) {
 	j, c := newJournal(t)
-	j.must(t, func(tx *Tx) error {
-		return tx.PutSpend(Spend{AuthID: "a", Task: "t", Accepted: []byte("{}"), Signed: []byte{1}, NotAfter: c.t.Add(time.Minute), State: SpendOpen})
-	})
+	for i, state := range []SpendState{SpendOpen, SpendFailed, SpendPaid, SpendVoid} {
+		j.must(t, func(tx *Tx) error {
+			return tx.PutSpend(Spend{AuthID: string(state), Task: "t", Network: "here", Amount: uint64(i), Accepted: []byte("{}"), Signed: []byte{1},
+				NotAfter: c.t.Add(time.Minute), State: state})
+		})
+	}
 	begun := c.t
 	for _, tt := range []struct {
-		after time.Duration
-		want  int
-	}{{0, 0}, {time.Minute + SpendGrace - time.Second, 0}, {time.Minute + SpendGrace, 1}, {6 * 24 * time.Hour, 1}, {8 * 24 * time.Hour, 0}} {
+		after   time.Duration
+		network string
+		want    int
+	}{
+		{0, "here", 0}, {time.Minute + SpendGrace - time.Second, "here", 0}, {time.Minute + SpendGrace, "here", 2},
+		{time.Minute + SpendGrace, "elsewhere", 0}, {6 * 24 * time.Hour, "here", 2}, {8 * 24 * time.Hour, "here", 0},
+	} {
 		c.t = begun.Add(tt.after)
 		j.must(t, func(tx *Tx) error {
-			lapsed, err := tx.Lapsed()
+			lapsed, err := tx.Lapsed(tt.network)
 			if len(lapsed) != tt.want {
-				t.Errorf("after %v: %d lapsed, want %d", tt.after, len(lapsed), tt.want)
+				t.Errorf("%s after %v: %d lapsed, want %d", tt.network, tt.after, len(lapsed), tt.want)
+			}
+			due, found, err2 := tx.NextTending(time.Hour, time.Hour, tt.network)
+			if want := tt.network == "here" && tt.after < 8*24*time.Hour; err2 != nil || found != want || found && !due.Equal(begun.Add(time.Minute+SpendGrace)) {
+				t.Errorf("%s after %v: due %v at %v, %v", tt.network, tt.after, found, due, err2)
 			}
 			return err
 		})

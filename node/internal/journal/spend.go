@@ -9,12 +9,13 @@ import (
 // SpendState is what became of an authorization of this node.
 type SpendState string
 
-// The states. Only the first can change, and failed into paid: that nothing
-// moved is the provider's word until the time of the authorization is over.
+// The states. Open may become any other, failed one of the next two, and these
+// stay: a provider's word is none of the ledger's.
 const (
 	SpendOpen   SpendState = "open"   // signed; whether it moved is not known
+	SpendFailed SpendState = "failed" // the provider says that nothing moved
 	SpendPaid   SpendState = "paid"   // the ledger's receipt was verified
-	SpendFailed SpendState = "failed" // nothing moved
+	SpendVoid   SpendState = "void"   // the ledger says that nothing moved, and nothing can
 )
 
 // SpendGrace is how long past its end an authorization may still be taken: by a
@@ -68,23 +69,28 @@ func (t *Tx) Spends(task string) ([]Spend, error) {
 }
 
 // Spent is what counts as spent since then, on the word of one tier or, where it
-// is empty, of all. What failed counts until its authorization is of no use.
+// is empty, of all. What a provider says has failed counts until the ledger says so,
+// too: who settles and denies it would be paid beyond every limit.
 func (t *Tx) Spent(since time.Time, tier string) (uint64, error) {
 	var n int64
-	_, err := t.one(`SELECT coalesce(sum(amount), 0) FROM spend WHERE created_at >= ?1 AND (?2 = '' OR tier = ?2)
-		AND (state <> 'failed' OR not_after > ?3)`, []any{ms(since), tier, ms(t.now.Add(-SpendGrace))}, &n)
+	_, err := t.one(`SELECT coalesce(sum(amount), 0) FROM spend WHERE created_at >= ?1 AND (?2 = '' OR tier = ?2) AND state <> 'void'`,
+		[]any{ms(since), tier}, &n)
 	return uint64(n), err
 }
 
 // spendMemory is how long the ledger is asked what became of one: where it has not
-// said by then, as when the node has moved to another hub, it never will.
+// said by then it never will.
 const spendMemory = 7 * 24 * time.Hour
 
-// Lapsed lists the authorizations that nobody can use any more and whose outcome
-// is not known.
-func (t *Tx) Lapsed() ([]Spend, error) {
-	return collect(t, scanSpend, `SELECT `+spendColumns+` FROM spend WHERE state = 'open' AND not_after <= ? AND not_after > ? ORDER BY not_after LIMIT 50`,
-		ms(t.now.Add(-SpendGrace)), ms(t.now.Add(-spendMemory)))
+// unproven are the authorizations that a ledger is to be asked about, as it is the
+// only one who knows.
+const unproven = ` FROM spend WHERE state IN ('open', 'failed') AND network = ? AND not_after > ?`
+
+// Lapsed lists those of a network that nobody can use any more and of which its
+// ledger has not said what became of them.
+func (t *Tx) Lapsed(network string) ([]Spend, error) {
+	return collect(t, scanSpend, `SELECT `+spendColumns+unproven+` AND not_after <= ? ORDER BY not_after LIMIT 50`,
+		network, ms(t.now.Add(-spendMemory)), ms(t.now.Add(-SpendGrace)))
 }
 
 // Redemption is credits of this node that it takes out of circulation.

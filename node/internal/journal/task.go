@@ -217,9 +217,9 @@ func (t *Tx) Unread(then time.Time) ([]Task, error) {
 		WHERE role = 'provider' AND state = 'submitted' AND ended_at = 0 AND capability = '' AND created_at <= ?`, ms(then))
 }
 
-// NextTending is when the next task becomes Silent or Unread, if none changes;
-// false when none will.
-func (t *Tx) NextTending(silence, unread time.Duration) (time.Time, bool, error) {
+// NextTending is when the next task becomes Silent, Unread or Overdue, or a payment on
+// the network Lapsed, if nothing changes; false when none will.
+func (t *Tx) NextTending(silence, unread time.Duration, network string) (time.Time, bool, error) {
 	var next *int64
 	_, err := t.one(`SELECT min(due) FROM (
 		SELECT min(sent_at) + ? AS due FROM task
@@ -231,8 +231,8 @@ func (t *Tx) NextTending(silence, unread time.Duration) (time.Time, bool, error)
 		SELECT min(q.exp) FROM quote q JOIN task k ON k.id = q.task
 		WHERE k.role = 'provider' AND k.state = 'input-required' AND k.ended_at = 0 AND NOT EXISTS (SELECT 1 FROM sale s WHERE s.task = k.id)
 		UNION ALL
-		SELECT min(not_after) + ? FROM spend WHERE state = 'open' AND not_after > ?)`,
-		[]any{silence.Milliseconds(), unread.Milliseconds(), SpendGrace.Milliseconds(), ms(t.now.Add(-spendMemory))}, &next)
+		SELECT min(not_after) + ?`+unproven+`)`,
+		[]any{silence.Milliseconds(), unread.Milliseconds(), SpendGrace.Milliseconds(), network, ms(t.now.Add(-spendMemory))}, &next)
 	if err != nil || next == nil {
 		return time.Time{}, false, err
 	}

@@ -82,7 +82,7 @@ func TestAnAuthorizationIsLookedAfter(t *testing.T) {
 			t.Fatalf("%+v, %v", answer, err)
 		}
 		time.Sleep(time.Hour)
-		for id, want := range map[string]journal.SpendState{used.Transaction: journal.SpendPaid, lost.Transaction: journal.SpendFailed} {
+		for id, want := range map[string]journal.SpendState{used.Transaction: journal.SpendPaid, lost.Transaction: journal.SpendVoid} {
 			var spends []journal.Spend
 			w.must(alice.Journal.Read(t.Context(), func(tx *journal.Tx) (err error) {
 				spends, err = tx.Spends(id)

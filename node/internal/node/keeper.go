@@ -77,7 +77,7 @@ func (n *Node) untilDue(ctx context.Context, then time.Time) (time.Duration, err
 	var next time.Time
 	var found bool
 	err := n.Journal.Read(ctx, func(tx *journal.Tx) (err error) {
-		next, found, err = tx.NextTending(n.patience(), firstTurn)
+		next, found, err = tx.NextTending(n.patience(), firstTurn, n.Wallet.Network())
 		return err
 	})
 	if !found || next.After(then) {

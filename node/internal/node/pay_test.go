@@ -556,6 +556,50 @@ func TestAProviderThatSaysItWasPaid(t *testing.T) {
 	}
 }
 
+// A provider that takes a payment and denies it is found out: the amount counts as
+// spent until the ledger has said what became of it, and is paid where it moved.
+func TestAProviderThatSaysItWasNotPaid(t *testing.T) {
+	for _, taken := range []bool{true, false} {
+		story(t, func(t *testing.T, w *world) {
+			alice, mallory := w.node("alice"), w.stranger()
+			w.hub.Ledger().Grant(alice.aid(), 20)
+			asked, err := alice.StartTask(t.Context(), Order{Provider: mallory.signer.AID(), Capability: "x", Pay: &Consent{}})
+			w.must(err)
+			time.Sleep(time.Second)
+			mallory.charge(alice, asked.ID, func(*payment.PaymentRequired) {})
+			p := mallory.paid()[0]
+			a, err := p.Authorization()
+			w.must(err)
+			if taken {
+				w.settleFor(mallory, p, nil)
+			}
+			mallory.say(alice, asked.ID, task.StatusMsg{State: task.InputRequired, Metadata: []byte(
+				`{"x402.payment.status":"payment-failed","anet.reason":"insufficient_funds","x402.payment.receipts":[{"success":false,` +
+					`"errorReason":"insufficient_funds","network":"","transaction":"` + a.ID() + `"}]}`)})
+			spent := func(when string, status string, want uint64) {
+				t.Helper()
+				var l Limits
+				w.must(alice.AddSpent(t.Context(), &l))
+				if got := w.task(alice, asked.ID); got.Payment.Status != status || l.SpentToday != want {
+					t.Errorf("taken %v, %s: %+v with %d spent, want %s with %d", taken, when, got.Payment, l.SpentToday, status, want)
+				}
+			}
+			spent("while it could still be taken", PayRequired, 5)
+			time.Sleep(time.Hour)
+			if !taken {
+				spent("in the end", PayRequired, 0)
+				return
+			}
+			spent("in the end", PayPaid, 5)
+			got := w.task(alice, asked.ID)
+			wantOutcome(t, "the task", got, "input-required -  unknown")
+			if _, err := alice.Pay(t.Context(), asked.ID, Consent{}); !errs.Is(err, "already_paid") || len(got.Payment.Receipt) == 0 {
+				t.Errorf("paid again: %v; %+v", err, got.Payment)
+			}
+		})
+	}
+}
+
 // settleFor brings a payment to the ledger as its payee, or one that the payee
 // makes like it.
 func (w *world) settleFor(s *stranger, p payment.PaymentPayload, edit func(*payment.Authorization)) payment.SettlementResponse {

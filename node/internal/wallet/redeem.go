@@ -77,7 +77,7 @@ func (w *Wallet) signRedemption(tx *journal.Tx, amount uint64, reference string)
 	hub, _ := w.Ledger.Own()
 	now := uint64(tx.Now().UnixMilli())
 	a := payment.Authorization{
-		Payer: w.Signer().AID(), PayTo: hub, Amount: amount, Network: w.network(), Nonce: nonce(),
+		Payer: w.Signer().AID(), PayTo: hub, Amount: amount, Network: w.Network(), Nonce: nonce(),
 		IssuedAt: now, NotAfter: now + payment.Window,
 	}
 	if reference != "" {

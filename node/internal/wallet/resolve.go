@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/journal"
@@ -14,17 +15,17 @@ import (
 // askPatience bounds one question to the ledger.
 const askPatience = 15 * time.Second
 
-// Resolve asks the ledger about authorizations of which the provider has said
-// nothing until they were of no use to anybody. What moved is paid, what did not
-// counts no more. It asks only what can move nothing: Verify, and Settle for what
-// was settled.
+// Resolve asks the ledger what became of authorizations that are of no use to anybody
+// any more: those of which the provider has said nothing, and those of which it said
+// that they failed. What moved is paid, what did not counts no more. It asks only what
+// can move nothing: Verify, and Settle for what was settled.
 func (w *Wallet) Resolve(ctx context.Context) error {
 	if w.Ledger == nil {
 		return nil
 	}
 	var open []journal.Spend
 	err := w.Journal.Read(ctx, func(tx *journal.Tx) (err error) {
-		open, err = tx.Lapsed()
+		open, err = tx.Lapsed(w.Network())
 		return err
 	})
 	for _, s := range open {
@@ -71,26 +72,50 @@ func (w *Wallet) fetch(ctx context.Context, s journal.Spend, r payment.Facilitat
 		}
 	}
 	return w.Journal.Write(ctx, func(tx *journal.Tx) error {
-		return w.proven(tx, s.Task, []payment.SettlementResponse{answer})
+		if err := w.proven(tx, s.Task, []payment.SettlementResponse{answer}); err != nil || s.State != journal.SpendFailed {
+			return err
+		}
+		return denied(tx, s.Task)
 	})
 }
 
-// void ends an authorization that moved nothing and no longer can. Its task waits
-// to be paid again, if it waits at all.
+// denied says of a task that its provider was paid for it and did not want to know.
+func denied(tx *journal.Tx, id string) error {
+	paid, err := tx.Spends(id)
+	if err != nil || !slices.ContainsFunc(paid, func(s journal.Spend) bool { return s.State == journal.SpendPaid }) {
+		return err
+	}
+	k, found, err := tx.Task(id)
+	if err != nil || !found || k.State.Terminal() {
+		return err
+	}
+	k.Reason, k.Effect, k.Note = "", "", "The ledger moved the payment for this task, and the provider said that it failed. The receipt proves it."
+	return tx.PutTask(&k)
+}
+
+// void ends an authorization that moved nothing and no longer can. A task that waited
+// for it waits to be paid again.
 func (w *Wallet) void(tx *journal.Tx, authID, id string) error {
 	spends, err := tx.Spends(id)
 	if err != nil {
 		return err
 	}
-	for _, s := range spends {
-		if s.AuthID != authID || s.State != journal.SpendOpen {
-			continue
-		}
-		s.State, s.Reason, s.Ended = journal.SpendFailed, payment.ExpiredPayment, tx.Now()
-		if err := tx.PutSpend(s); err != nil {
-			return err
-		}
+	i := slices.IndexFunc(spends, func(s journal.Spend) bool { return s.AuthID == authID })
+	if i < 0 || spends[i].State == journal.SpendPaid {
+		return nil
 	}
+	s := spends[i]
+	waited := s.State == journal.SpendOpen
+	if s.State, s.Ended = journal.SpendVoid, tx.Now(); waited {
+		s.Reason = payment.ExpiredPayment
+	}
+	if err := tx.PutSpend(s); err != nil || !waited {
+		return err
+	}
+	return unpaidFor(tx, id)
+}
+
+func unpaidFor(tx *journal.Tx, id string) error {
 	k, found, err := tx.Task(id)
 	if err != nil || !found || k.State.Terminal() {
 		return err

@@ -145,7 +145,7 @@ func (w *Wallet) choose(q journal.Quote, provider string) (option payment.Requir
 
 // option is the one that pays on the own hub's ledger.
 func (w *Wallet) option(required payment.PaymentRequired) (option payment.Requirements, amount uint64, err error) {
-	option, ok := required.Option(payment.Requirements{Scheme: payment.Scheme, Network: w.network(), Asset: payment.Asset})
+	option, ok := required.Option(payment.Requirements{Scheme: payment.Scheme, Network: w.Network(), Asset: payment.Asset})
 	if !ok {
 		return option, 0, errs.New(errs.Forbidden, string(task.RailNotPayable), "%s", task.RailNotPayable.Sentence())
 	}
@@ -155,8 +155,8 @@ func (w *Wallet) option(required payment.PaymentRequired) (option payment.Requir
 	return option, amount, nil
 }
 
-// network is that of the own hub's ledger; of no hub it matches no option.
-func (w *Wallet) network() string {
+// Network is that of the own hub's ledger; of no hub it is empty, and matches nothing.
+func (w *Wallet) Network() string {
 	if w.Ledger == nil {
 		return ""
 	}
@@ -234,7 +234,7 @@ func (w *Wallet) Awaits(tx *journal.Tx, k *journal.Task) (bool, error) {
 func (w *Wallet) Paying(tx *journal.Tx, id string) (bool, error) {
 	spends, err := tx.Spends(id)
 	for _, s := range spends {
-		if s.State != journal.SpendFailed {
+		if s.State == journal.SpendOpen || s.State == journal.SpendPaid {
 			return true, err
 		}
 	}
