@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/node/internal/wallet"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
@@ -36,15 +37,16 @@ payment no other is made. A quote that is not wanted is declined with anet cance
 	return example(c, "anet pay TASK", "anet pay TASK --yes --wait 1m --json")
 }
 
-// pay binds the yes to the amount that was shown: a quote that changed meanwhile
-// is not paid by it.
+// pay binds the yes to the amount that was shown: a quote that came or changed
+// meanwhile is not paid by it. Where nothing could be shown it is nobody's word.
 func (p *Program) pay(ctx context.Context, api node.API, id string, yes bool, wait time.Duration) error {
 	t, err := api.Task(ctx, id)
 	if err != nil {
 		return err
 	}
-	c := node.Consent{}
-	if t.Payment != nil && t.Payment.Status == node.PayRequired {
+	c := node.Consent{Tier: string(wallet.Auto)}
+	if t.Payment != nil && (t.Payment.Status == node.PayRequired || t.Payment.Status == node.PayFailed) && !t.Ended {
+		c.Tier = string(wallet.Explicit)
 		if c.Max, err = strconv.ParseUint(t.Payment.Amount, 10, 64); err != nil {
 			return errs.New(errs.Conflict, "invalid_amount", "the quote asks for %s, which is no amount of credits", quoted(t.Payment.Amount))
 		}

@@ -37,6 +37,12 @@ func TestPay(t *testing.T) {
 			t.Errorf("%s: %s", id, out)
 		}
 	}
+	again := quotedTask("ix_5") // one payment failed, and the provider works on nothing yet
+	again.State, again.Payment.Status = "working", node.PayFailed
+	p.node.Put(again)
+	if _, says := p.wants(exitUse, "pay", "ix_5"); !strings.Contains(says, "Pay 5 credits to "+somebody) {
+		t.Errorf("after a payment that failed it says %q", says)
+	}
 	p.node.May.ExplicitMax = 4
 	p.node.Put(quotedTask("ix_3"))
 	p.wants(exitRefused, "pay", "ix_3", "--yes")
