@@ -13,11 +13,10 @@ import (
 type Link struct {
 	URL string
 
-	mu    sync.Mutex
-	far   string
-	cut   bool
-	open  map[net.Conn]struct{}
-	total int
+	mu   sync.Mutex
+	far  string
+	cut  bool
+	open map[net.Conn]struct{}
 }
 
 // NewLink makes one that works. It ends with the story.
@@ -68,9 +67,6 @@ func (l *Link) Lead(url string) {
 	}
 }
 
-// Carried is how many connections came so far.
-func (l *Link) Carried() int { l.mu.Lock(); defer l.mu.Unlock(); return l.total }
-
 func (l *Link) carry(near net.Conn) {
 	if !l.enter(near) {
 		return
@@ -94,7 +90,7 @@ func (l *Link) leads() string { l.mu.Lock(); defer l.mu.Unlock(); return l.far }
 func (l *Link) enter(c net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.total++; l.cut {
+	if l.cut {
 		breakOff(c)
 		return false
 	}

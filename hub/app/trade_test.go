@@ -170,7 +170,7 @@ func (v *visitor) redeem(from, other *directorytest.Node) {
 
 // witnesses are peers that are known by their keys alone.
 type witnesses struct {
-	ledger.Alone
+	ledgertest.Alone
 	keys map[string]*identity.Controller
 }
 

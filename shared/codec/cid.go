@@ -9,8 +9,6 @@ import (
 const (
 	dagCBOR = "\x01\x71\x12\x20"
 	rawData = "\x01\x55\x12\x20"
-
-	cidLen = 59
 )
 
 var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -24,19 +22,4 @@ func RawCID(b []byte) string { return cid(rawData, b) }
 func cid(prefix string, b []byte) string {
 	sum := sha256.Sum256(b)
 	return "b" + base32Lower.EncodeToString(append([]byte(prefix), sum[:]...))
-}
-
-// ValidCID reports whether s is a content id of one of the two forms. The
-// text is compared with its own re-encoding: the decoder lets line breaks and
-// stray trailing bits pass, which would give one content two names.
-func ValidCID(s string) bool {
-	if len(s) != cidLen || s[0] != 'b' {
-		return false
-	}
-	b, err := base32Lower.DecodeString(s[1:])
-	if err != nil || base32Lower.EncodeToString(b) != s[1:] {
-		return false
-	}
-	prefix := string(b[:len(dagCBOR)])
-	return prefix == dagCBOR || prefix == rawData
 }

@@ -57,17 +57,6 @@ func SignObject(c *Controller, body any) (wire []byte, id string, err error) {
 	return wire, s.ID(), err
 }
 
-// ParseSigned reads a signed object whose body the caller does not know. Where
-// it does, ParseSignedAs is right: it leaves members out that are empty.
-func ParseSigned(wire []byte) (Signed, error) {
-	s, err := parseSigned(wire)
-	if err != nil {
-		return Signed{}, err
-	}
-	s.Body, err = codec.Canonical(s.Body)
-	return s, err
-}
-
 // ParseSignedAs reads a signed object into body, a pointer to its shape. The
 // preimage is what that shape encodes to.
 func ParseSignedAs(wire []byte, body any) (Signed, error) {

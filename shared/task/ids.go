@@ -22,9 +22,6 @@ const MaxIDBytes = 256
 // NewID mints a task id. Only the requester's node does.
 func NewID() string { return "ix_" + hex.EncodeToString(random16()) }
 
-// NewContextID mints the id of a conversation that spans tasks.
-func NewContextID() string { return "ctx_" + hex.EncodeToString(random16()) }
-
 // NewNonce gives the random part of a request or a result, which keeps its
 // content id from being guessed out of a public receipt.
 func NewNonce() string { return codec.EncodeB64u(random16()) }

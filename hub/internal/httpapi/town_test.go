@@ -25,6 +25,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/feed"
 	"github.com/anet-hub/anet/hub/internal/ledger"
+	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
 	"github.com/anet-hub/anet/hub/internal/moderation"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
@@ -74,7 +75,7 @@ func newTownOn(t testing.TB, pool *pgxpool.Pool, door admission.Door) *town {
 		Reviews:   reviews.New(postgres.NewReviews(pool), store, cache.Replay, w.clock),
 		Reviewers: admission.NewLimiter(60, 60, "review_rate", w.clock),
 	}
-	w.credits = ledger.New(ledger.Deps{Store: postgres.NewLedger(pool, memory), Key: w, Peers: ledger.Alone{},
+	w.credits = ledger.New(ledger.Deps{Store: postgres.NewLedger(pool, memory), Key: w, Peers: ledgertest.Alone{},
 		Replay: cache.Replay, Grants: 100, Now: w.clock, Log: silent, Metrics: reg})
 	w.api = New(Deps{
 		Signers: store, Key: w, Replays: cache, Budget: budget.New(64 << 20), Version: "test",

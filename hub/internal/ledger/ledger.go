@@ -42,18 +42,6 @@ type Peers interface {
 	Witness(ctx context.Context, hub string, attestation []byte) error
 }
 
-// Alone is a hub without peers.
-type Alone struct{ Peers }
-
-// All implements Peers.
-func (Alone) All() []string { return nil }
-
-// History implements Peers.
-func (Alone) History(string) (*identity.History, bool) { return nil, false }
-
-// Endpoint implements Peers.
-func (Alone) Endpoint(string) string { return "" }
-
 // Deps is what a ledger stands on, all of it required.
 type Deps struct {
 	Store   Store

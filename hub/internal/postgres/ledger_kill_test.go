@@ -132,7 +132,7 @@ func bankOn(t *testing.T, pool *pgxpool.Pool, c *clock) *bank {
 	l := &lives{Lives: directorytest.Usual{}, store: store}
 	b := &bank{key: testkit.Agent(t, 1), hub: &hub{t: t, pool: pool, store: store, clock: c, lives: l,
 		Directory: directory.New(store, l, admission.Door{}, identity.Replay, c.now)}}
-	b.Ledger = ledger.New(ledger.Deps{Store: NewLedger(pool, proofs), Key: b, Peers: ledger.Alone{}, Grants: 100,
+	b.Ledger = ledger.New(ledger.Deps{Store: NewLedger(pool, proofs), Key: b, Peers: ledgertest.Alone{}, Grants: 100,
 		Replay: identity.NewCache(1 << 20).Replay, Now: c.now, Log: quiet(), Metrics: prometheus.NewRegistry()})
 	return b
 }

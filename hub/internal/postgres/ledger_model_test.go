@@ -32,7 +32,7 @@ type twin struct {
 
 func newTwin(t *testing.T, seed uint64) *twin {
 	w := &twin{bank: newBank(t), books: ledgertest.NewBooks(), r: rand.New(rand.NewPCG(seed, 7))}
-	w.model = ledger.New(ledger.Deps{Store: w.books, Key: w, Peers: ledger.Alone{}, Grants: 100,
+	w.model = ledger.New(ledger.Deps{Store: w.books, Key: w, Peers: ledgertest.Alone{}, Grants: 100,
 		Replay: identity.Replay, Now: w.clock.now, Log: quiet(), Metrics: prometheus.NewRegistry()})
 	for range 4 {
 		w.join()

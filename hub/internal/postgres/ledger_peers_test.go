@@ -20,7 +20,7 @@ import (
 // line is what a bank reaches its peer by: it loses every third answer while it is
 // bad, after the other side has acted.
 type line struct {
-	ledger.Alone
+	ledgertest.Alone
 	peer *bank
 	mu   sync.Mutex
 	r    *rand.Rand

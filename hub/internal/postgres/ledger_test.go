@@ -42,7 +42,7 @@ func newBank(t *testing.T) *bank {
 
 // another is the ledger of another process.
 func (b *bank) another() *ledger.Ledger {
-	return ledger.New(ledger.Deps{Store: NewLedger(b.pool, newReplay(b.pool, b.clock)), Key: b, Peers: ledger.Alone{}, Grants: 100,
+	return ledger.New(ledger.Deps{Store: NewLedger(b.pool, newReplay(b.pool, b.clock)), Key: b, Peers: ledgertest.Alone{}, Grants: 100,
 		Replay: identity.NewCache(1 << 20).Replay, Now: b.clock.now, Log: quiet(), Metrics: prometheus.NewRegistry()})
 }
 

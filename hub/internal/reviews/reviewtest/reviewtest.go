@@ -68,8 +68,8 @@ func (w *Work) Sign(t testing.TB) (receipt, review []byte) {
 // InTheNameOf has a signed object name another signer than who signed it.
 func InTheNameOf(t testing.TB, aid string, object []byte) []byte {
 	t.Helper()
-	s, err := identity.ParseSigned(object)
-	if err != nil {
+	var s identity.Signed
+	if err := codec.Unmarshal(object, &s); err != nil {
 		t.Fatal(err)
 	}
 	s.Env.Signer = aid
