@@ -20,13 +20,16 @@ import (
 // TestCommands plays the scripts of testdata/cli: anet as people type it. They
 // run side by side, each with a hub of its own, since a directory shows what
 // everybody serves. In a script $HUB is the hub, $SOCKETS a folder for the
-// sockets of programs, and
+// sockets of programs, $SHOP an address that nobody listens at, and
 //
 //	json VAR path.to.0.member   reads a value out of the last stdout
 //	until PATTERN program args  repeats a command until its stdout matches
 func TestCommands(t *testing.T) {
 	stage.Binary(t, "text-service")
-	play(t, "testdata/cli", func(env *testscript.Env) { env.Setenv("HUB", discreetHub(t).URL) })
+	play(t, "testdata/cli", func(env *testscript.Env) {
+		env.Setenv("HUB", discreetHub(t).URL)
+		env.Setenv("SHOP", freeAddress(t))
+	})
 }
 
 // TestHubCommands plays the scripts of testdata/hub: anet-hub as its operator
@@ -100,7 +103,7 @@ func discreetHub(t *testing.T) *stage.InnerHub {
 }
 
 // writeConfigs fills variables into the config.json files of a script, which
-// cannot know where the sockets will be.
+// cannot know where sockets and addresses will be.
 func writeConfigs(env *testscript.Env) error {
 	files, err := filepath.Glob(filepath.Join(env.WorkDir, "*.config"))
 	for _, file := range files {
@@ -108,7 +111,7 @@ func writeConfigs(env *testscript.Env) error {
 		if err != nil {
 			return err
 		}
-		filled := strings.ReplaceAll(string(text), "$SOCKETS", env.Getenv("SOCKETS"))
+		filled := strings.NewReplacer("$SOCKETS", env.Getenv("SOCKETS"), "$SHOP", env.Getenv("SHOP")).Replace(string(text))
 		if err := os.WriteFile(file, []byte(filled), 0o600); err != nil {
 			return err
 		}

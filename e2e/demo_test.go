@@ -29,7 +29,7 @@ func TestDemo(t *testing.T) {
 	}
 	paid := command
 	paid.Args = append(paid.Args, "-pay")
-	if out := stage.Run(t, 4*stage.Patience, paid); out.Code != 0 || strings.Count(out.Out, "\nreceipt ") != 2 || !strings.HasSuffix(out.Out, "\ndemo-pay: ok\n") {
+	if out := stage.Run(t, 4*stage.Patience, paid); out.Code != 0 || strings.Count(out.Out, "\nreceipt bafy") != 2 || !strings.HasSuffix(out.Out, "\ndemo-pay: ok\n") {
 		t.Errorf("the demo of payments: %s", out)
 	}
 	command.Args = []string{"-bin", t.TempDir()}

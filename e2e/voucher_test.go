@@ -13,14 +13,20 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
+// freeAddress is one on this machine that nobody listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	stage.Must(t, err)
+	stage.Must(t, l.Close())
+	return l.Addr().String()
+}
+
 // redeemer is a node that sells p.sold through the gateway and takes vouchers at an
 // address of its own; p.kept has a price, too, and is not sold there.
 func redeemer(t *testing.T, program *stage.Program) stage.NodeConfig {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	stage.Must(t, err)
-	at := l.Addr().String()
-	stage.Must(t, l.Close())
+	at := freeAddress(t)
 	service := func(id string, more map[string]any) map[string]any {
 		more["id"], more["url"], more["price"] = id, program.URL, 5
 		return more

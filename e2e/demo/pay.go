@@ -19,8 +19,8 @@ import (
 // price is what the demo's provider asks for text.digest where it is paid at all.
 const price = 5
 
-// paying is the story of two purchases: one between two nodes, one at the hub's
-// gateway with nothing but curl and a signature.
+// paying is the story of purchases: one between two nodes, and at the hub's gateway
+// one with nothing but curl and a signature, and one with a node's commands.
 func (n *network) paying(ctx context.Context) error {
 	s, err := openStall(ctx, n.url)
 	if err != nil {
@@ -37,6 +37,10 @@ func (n *network) paying(ctx context.Context) error {
 	}
 	say("the same at the hub's gateway, with curl: a quote, a signature, a voucher")
 	if err := n.buyAtGateway(ctx, s); err != nil {
+		return err
+	}
+	say("once more, with the two commands that a node has for it")
+	if err := n.buyWithCommands(ctx, s); err != nil {
 		return err
 	}
 	say("the books of the hub hold")
@@ -142,6 +146,21 @@ func (n *network) buyAtGateway(ctx context.Context, s *stall) error {
 		return errors.New("the stall did not take the voucher")
 	}
 	return nil
+}
+
+// buyWithCommands does all of it with a node's own two commands.
+func (n *network) buyWithCommands(ctx context.Context, s *stall) error {
+	bought, err := n.caller.run(ctx, "voucher", "buy", s.key.AID(), stallSells, "--yes", "--json")
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(n.caller.dir, "bought.json")
+	if err := os.WriteFile(file, []byte(bought), 0o600); err != nil {
+		return err
+	}
+	done, err := n.caller.run(ctx, "voucher", "redeem", "--file", file, "--args", `{"text":"hello"}`)
+	fmt.Print(done)
+	return err
 }
 
 // shown verifies the receipt in an answer of the gateway.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,32 +70,43 @@ func (p *Program) readQuote(ctx context.Context, given string) (q payment.Paymen
 
 // authorize binds the yes to the one option that was shown.
 func (p *Program) authorize(ctx context.Context, api node.API, q payment.PaymentRequired, yes, agent bool) error {
-	var options []payment.Requirements
-	for _, o := range q.Accepts {
-		if o.Scheme == payment.Scheme && o.Asset == payment.Asset {
-			options = append(options, o)
-		}
-	}
-	if len(options) != 1 {
-		return errs.New(errs.Invalid, "quote_ambiguous", "the quote has %d ways to pay in credits; give one with exactly one", len(options)).In("quote")
-	}
-	q.Accepts = options
-	amount, err := payment.ParseAmount(options[0].Amount)
+	q, amount, err := oneOption(q)
 	if err != nil {
-		return errs.New(errs.Invalid, "invalid_amount", "the quote asks for %s, which is no amount of credits", quoted(options[0].Amount)).In("quote")
-	}
-	b := node.Bill{Consent: node.Consent{Max: amount}}
-	if agent {
-		b.Consent.Tier = string(wallet.Agent)
-	} else if err := p.confirm(ctx, yes, fmt.Sprintf("Sign away %s to %s?", credits(amount), line(options[0].PayTo))); err != nil {
 		return err
 	}
-	if b.Quote, err = json.Marshal(q); err != nil {
-		return err
-	}
-	a, err := api.Authorize(ctx, b)
+	question := fmt.Sprintf("Sign away %s to %s?", credits(amount), line(q.Accepts[0].PayTo))
+	a, err := p.sign(ctx, api, q, amount, question, yes, agent)
 	if err != nil {
 		return err
 	}
 	return p.show(a, func(w io.Writer) { fmt.Fprintln(w, a.Header) })
+}
+
+// oneOption leaves the one way of paying in credits that a quote has.
+func oneOption(q payment.PaymentRequired) (_ payment.PaymentRequired, amount uint64, err error) {
+	q.Accepts = slices.DeleteFunc(slices.Clone(q.Accepts), func(o payment.Requirements) bool {
+		return o.Scheme != payment.Scheme || o.Asset != payment.Asset
+	})
+	if len(q.Accepts) != 1 {
+		return q, 0, errs.New(errs.Invalid, "quote_ambiguous", "the quote has %d ways to pay in credits; give one with exactly one", len(q.Accepts)).In("quote")
+	}
+	if amount, err = payment.ParseAmount(q.Accepts[0].Amount); err != nil {
+		return q, 0, errs.New(errs.Invalid, "invalid_amount", "the quote asks for %s, which is no amount of credits", quoted(q.Accepts[0].Amount)).In("quote")
+	}
+	return q, amount, nil
+}
+
+// sign has the node sign for a quote on the word of a person, who is asked, or of a
+// program.
+func (p *Program) sign(ctx context.Context, api node.API, q payment.PaymentRequired, amount uint64, question string, yes, agent bool) (a node.Authorization, err error) {
+	b := node.Bill{Consent: node.Consent{Max: amount}}
+	if agent {
+		b.Consent.Tier = string(wallet.Agent)
+	} else if err := p.confirm(ctx, yes, question); err != nil {
+		return a, err
+	}
+	if b.Quote, err = json.Marshal(q); err != nil {
+		return a, err
+	}
+	return api.Authorize(ctx, b)
 }

@@ -17,7 +17,7 @@ func TestHelpIsComplete(t *testing.T) {
 	special := map[string]string{
 		"anet": "012345678", "anet status": "3", "anet doctor": "3", "anet card": "6", "anet review": "6", "anet up": "4",
 		"anet delegate": "045678", "anet task get": "045678", "anet pay": "045678", "anet redeem": "6",
-		"anet voucher redeem": "04568",
+		"anet voucher redeem": "04568", "anet voucher buy": "046",
 	}
 	each((&Program{}).root(), func(c *cobra.Command) {
 		path := c.CommandPath()

@@ -34,6 +34,7 @@ const (
 var kinds = map[errs.Kind]int{
 	errs.Invalid:         exitUse,
 	errs.Unauthorized:    exitRefused,
+	errs.PaymentRequired: exitRefused,
 	errs.Forbidden:       exitRefused,
 	errs.UpgradeRequired: exitRefused,
 	errs.TooMany:         exitRefused,
@@ -46,7 +47,7 @@ var kinds = map[errs.Kind]int{
 // call them refused would invite a second attempt.
 var uncertain = []string{
 	control.ConnectionLost, hubclient.ConnectionLost,
-	voucher.ConnectionLost, voucher.LostBehind, voucher.BadAnswer, voucher.Spent, voucher.PurchasePending,
+	voucher.ConnectionLost, voucher.LostBehind, voucher.BadAnswer, voucher.Spent, voucher.Pending, voucher.Mismatch,
 }
 
 // effects are the exit codes of what a call came to.

@@ -18,7 +18,7 @@ import (
 )
 
 func (p *Program) voucherCommand() *cobra.Command {
-	return group("voucher", "Calls that a hub's gateway sells", p.redeemVoucherCommand())
+	return group("voucher", "Calls that a hub's gateway sells", p.buyVoucherCommand(), p.redeemVoucherCommand())
 }
 
 // bearing is one run of voucher redeem.

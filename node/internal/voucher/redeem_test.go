@@ -23,6 +23,8 @@ type seller struct {
 	turns []turn
 	asked int
 	body  []byte
+
+	signed []string // payments that came
 }
 
 type turn struct {
@@ -39,6 +41,7 @@ const (
 )
 
 func (s *seller) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.signed = append(s.signed, r.Header[payment.HeaderSignature]...)
 	now := s.turns[min(s.asked, len(s.turns)-1)]
 	s.asked++
 	if now.status == nobody {
@@ -111,10 +114,8 @@ func TestRedeem(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
-			s := &seller{turns: tt.turns}
+			line, s := ask(tt.turns...)
 			at := &url.URL{Scheme: "https", Host: "shop.example", Path: "/redeem"}
-			line := NewLine()
-			line.http.Transport = s
 			v := bought(t, nil)
 			r, err := line.Redeem(ctx, at, v, json.RawMessage(`{ "a":"<b>" }`))
 			got := string(r.Status)
@@ -138,8 +139,7 @@ func TestRedeem(t *testing.T) {
 func TestRedeemIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		line := NewLine()
-		line.http.Transport = &seller{turns: []turn{{200, done, nil, time.Hour}}}
+		line, _ := ask(turn{200, done, nil, time.Hour})
 		time.AfterFunc(time.Second, stop)
 		_, err := line.Redeem(ctx, &url.URL{Scheme: "https", Host: "shop.example"}, bought(t, nil), nil)
 		if testkit.Reason(err) != ConnectionLost || !errors.Is(err, context.Canceled) {
