@@ -1,6 +1,7 @@
 package voucher
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"net/http"
@@ -70,7 +71,7 @@ func (v Voucher) result(s said, body []byte, before bool) (Result, error) {
 	if s.Status == "" {
 		return Result{}, badAnswer("it names no status")
 	}
-	return Result{Status: effect.Read(s.Status), Reason: s.Reason, Message: s.Message, Answer: body, Before: before}, nil
+	return Result{Status: effect.Read(s.Status), Reason: s.Reason, Message: s.Message, Answer: bytes.TrimSpace(body), Before: before}, nil
 }
 
 // spent is the answer to a voucher that was brought before.
