@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +45,12 @@ const (
 	SettlementFailed    = "settlement_failed"
 	SettlementPending   = "settlement_pending"
 )
+
+var reasons = []string{InsufficientFunds, InvalidSignature, ExpiredPayment, DuplicateNonce, DuplicateBinding, NetworkMismatch,
+	InvalidAmount, PayeeMismatch, UnsupportedScheme, UnknownPayer, MalformedPayment, InvalidRequirements, SettlementFailed, SettlementPending}
+
+// Reason reports whether a ledger can say this.
+func Reason(s string) bool { return slices.Contains(reasons, s) }
 
 func refuse(reason, format string, args ...any) *errs.Error {
 	return errs.New(errs.Invalid, reason, format, args...)

@@ -146,6 +146,7 @@ func TestReceipt(t *testing.T) {
 		{"as it should be", good, hub, "", true},
 		{"signed by another hub", good, fake, InvalidSignature, true},
 		{"a network that is no hub", with(func(r *Receipt) { r.Network = "eip155:1" }), hub, NetworkMismatch, false},
+		{"of no time", with(func(r *Receipt) { r.SettleAt = 0 }), hub, InvalidSignature, true},
 		{"another amount", with(func(r *Receipt) { r.Amount = 4 }), hub, "", false},
 		{"another payee", with(func(r *Receipt) { r.PayTo = "bother" }), hub, "", false},
 		{"another authorization", with(func(r *Receipt) { r.AuthID = "x" }), hub, "", false},

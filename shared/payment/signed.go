@@ -96,10 +96,13 @@ func ParseReceipt(wire []byte) (r SignedReceipt, err error) {
 }
 
 // Verify checks the signature of the hub the network names, whoever delivered
-// the receipt.
+// the receipt. One that names no time could be by a key that was retired at any.
 func (r SignedReceipt) Verify(hub *identity.History) error {
 	if err := CheckAmount(r.Amount); err != nil {
 		return err
+	}
+	if r.SettleAt == 0 {
+		return refuse(InvalidSignature, "the receipt does not say when it was signed")
 	}
 	return verifyHub(r.Signed, r.Network, hub, r.SettleAt)
 }

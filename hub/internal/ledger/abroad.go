@@ -131,10 +131,10 @@ func (l *Ledger) entering(ctx context.Context, hub string, t tender) (d Debt, er
 // asked leaves the outcome open: the same payment finds it out.
 func (l *Ledger) carry(ctx context.Context, peer string, t tender, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
 	answer, err := l.Peers.Settle(ctx, peer, req)
-	switch {
-	case err != nil:
+	if err != nil {
 		return l.settled(t, Settlement{}, false, err)
-	case !answer.Success:
+	}
+	if answer = t.passOn(answer); !answer.Success {
 		l.metrics.settlement("refused_by_peer")
 		return answer, nil
 	}
@@ -151,6 +151,20 @@ func (l *Ledger) carry(ctx context.Context, peer string, t tender, req payment.F
 	}
 	l.metrics.settlement("settled")
 	return answer, nil
+}
+
+// passOn is the answer of a peer without what is not a peer's to say: what the payer
+// signed, and reasons that nobody knows. Those who ask here take both for this hub's word.
+func (t tender) passOn(answer payment.SettlementResponse) payment.SettlementResponse {
+	answer.Payer, answer.Transaction = t.auth.Payer, t.auth.ID()
+	answer.Network, answer.Amount = t.auth.Network, payment.FormatAmount(t.auth.Amount)
+	switch {
+	case answer.Success:
+		answer.ErrorReason = ""
+	case !payment.Reason(answer.ErrorReason):
+		answer.ErrorReason = payment.SettlementFailed
+	}
+	return answer
 }
 
 // creditedThere reports whether the peer has credited the payee itself. One that does

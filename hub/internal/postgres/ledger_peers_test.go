@@ -378,3 +378,40 @@ func TestAuditFindsEveryChangeOfADebt(t *testing.T) {
 	)
 	b.balanced()
 }
+
+// liar is a peer that settles, and says something else beside it.
+type liar struct {
+	*line
+	lie func(*payment.SettlementResponse)
+}
+
+func (l *liar) Settle(ctx context.Context, hub string, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
+	s, err := l.line.Settle(ctx, hub, req)
+	l.lie(&s)
+	return s, err
+}
+
+// What the payer signed is not a peer's to say, and a reason is one of those that
+// payees know.
+func TestAPeersWordsAreHeldToWhatWasSigned(t *testing.T) {
+	u := newUnion(t, 1)
+	b, peer := u.banks[0], u.banks[1].key.AID()
+	pay := func() *ledgertest.Payment {
+		return ledgertest.Pay(u.members[1][0].Key, u.members[0][0].AID(), peer, 10, b.clock.now())
+	}
+	b.Peers = &liar{u.lines[0], func(s *payment.SettlementResponse) {
+		s.Payer, s.Transaction, s.Network, s.Amount, s.ErrorReason = "somebody", "x", "hub:x", "1000000", "gone fishing"
+	}}
+	p := pay()
+	for range 2 {
+		s := b.mustSettle(p)
+		if s.Payer != p.Auth.Payer || s.Transaction != p.ID(t) || s.Network != p.Auth.Network || s.Amount != "10" || s.ErrorReason != "" {
+			t.Errorf("the answer is %+v", s)
+		}
+	}
+	b.Peers = &liar{u.lines[0], func(s *payment.SettlementResponse) { s.Success, s.ErrorReason = false, "gone fishing" }}
+	if s, err := b.Settle(t.Context(), pay().Request(t)); err != nil || s.ErrorReason != payment.SettlementFailed {
+		t.Errorf("a reason of its own: %+v, %v", s, err)
+	}
+	b.balanced()
+}
