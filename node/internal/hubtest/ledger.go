@@ -25,7 +25,8 @@ type Ledger struct {
 	asked    []payment.FacilitatorRequest
 
 	pending  bool // answers that it does not know yet
-	loseNext int  // settlements that take effect and whose answer is lost
+	stalled  string
+	loseNext int // settlements that take effect and whose answer is lost
 	closed   bool
 	forge    func(*payment.Receipt)
 }
@@ -73,6 +74,9 @@ func (l *Ledger) Asked() []payment.FacilitatorRequest {
 
 // Pending makes it answer that it does not know the outcome, having done nothing.
 func (l *Ledger) Pending(on bool) { l.hub.mu.Lock(); l.pending = on; l.hub.mu.Unlock() }
+
+// Stall is Pending for the payments of one agent.
+func (l *Ledger) Stall(payer string) { l.hub.mu.Lock(); l.stalled = payer; l.hub.mu.Unlock() }
 
 // LoseAnswers lets the next n settlements take effect without an answer.
 func (l *Ledger) LoseAnswers(n int) { l.hub.mu.Lock(); l.loseNext = n; l.hub.mu.Unlock() }
@@ -167,7 +171,7 @@ func (p Purse) settle(r payment.FacilitatorRequest) payment.SettlementResponse {
 	if done, ok := p.settled[a.ID()]; ok {
 		return done
 	}
-	if p.pending {
+	if p.pending || a.Payer == p.stalled {
 		reason = payment.SettlementPending
 	}
 	if reason == "" {

@@ -62,15 +62,23 @@ func (t *Tx) Sale(task string) (Sale, bool, error) {
 	return all[0], true, nil
 }
 
-// Unsettled lists the payments whose outcome is not known, the oldest first.
-func (t *Tx) Unsettled(limit int) ([]Sale, error) {
-	return collect(t, scanSale, `SELECT `+saleColumns+` FROM sale WHERE settled_at = 0 ORDER BY created_at LIMIT ?`, limit)
+// Due is a task whose payment, or whose paid work, is to be seen to.
+type Due struct{ Task, Capability string }
+
+func scanDue(row scanner) (d Due, err error) {
+	err = row.Scan(&d.Task, &d.Capability)
+	return d, err
+}
+
+// Unsettled lists the tasks of payments whose outcome is not known, the oldest first.
+func (t *Tx) Unsettled(limit int) ([]Due, error) {
+	return collect(t, scanDue, `SELECT task, capability FROM sale WHERE settled_at = 0 ORDER BY created_at LIMIT ?`, limit)
 }
 
 // Owed lists the tasks that were paid and whose work was not begun, the longest
 // waiting first.
-func (t *Tx) Owed(limit int) ([]Task, error) {
-	return collect(t, scanTask, `SELECT `+taskColumns+` FROM task
+func (t *Tx) Owed(limit int) ([]Due, error) {
+	return collect(t, scanDue, `SELECT id, capability FROM task
 		WHERE role = 'provider' AND state = 'working' AND ended_at = 0 AND NOT started
 		  AND EXISTS (SELECT 1 FROM sale s WHERE s.task = task.id AND s.settled_at > 0)
 		ORDER BY created_at LIMIT ?`, limit)

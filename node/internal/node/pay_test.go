@@ -5,6 +5,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func status(t Task) string {
 	return t.Payment.Status
 }
 
-// settles waits until a task is not as it was.
+// order asks for a call and waits for what comes of it at once.
 func (w *world) order(from, to *running, c *Consent) Task {
 	w.t.Helper()
 	t, err := from.StartTask(w.t.Context(), Order{Provider: to.aid(), Capability: "job", Pay: c})
@@ -200,6 +201,53 @@ func TestAnOutcomeThatIsNotKnown(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Payments whose outcome stays open, however many, keep nobody else out.
+func TestPaymentsThatStayOpenHoldUpNoOthers(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		job := &counter{}
+		shop, options := w.shop(job)
+		alice, mallory := w.node("alice"), w.stranger()
+		ledger := w.hub.Ledger()
+		ledger.Grant(alice.aid(), 20)
+		ledger.Stall(mallory.signer.AID())
+		asked := w.order(alice, shop, nil)
+		w.must(shop.Journal.Write(t.Context(), func(tx *journal.Tx) error { return w.stuck(tx, mallory, shop.aid(), 200) }))
+		w.end(shop)
+		w.start(shop.dir, options...)
+		time.Sleep(time.Minute)
+		_, err := alice.Pay(t.Context(), asked.ID, Consent{})
+		w.must(err)
+		time.Sleep(time.Minute)
+		wantOutcome(t, "the call", w.task(alice, asked.ID), "completed OK  verified")
+	})
+}
+
+// stuck writes down payments of a stranger that a shop was given.
+func (w *world) stuck(tx *journal.Tx, s *stranger, payee string, n int) error {
+	option := payment.NewQuote("job", "", payee, 5, []string{w.hub.Ledger().Network()}).Accepts[0]
+	wanted, err := json.Marshal(option)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		now := uint64(tx.Now().UnixMilli())
+		signed, id, err := payment.SignAuthorization(s.signer, payment.Authorization{Payer: s.signer.AID(), PayTo: payee, Amount: 5,
+			Network: option.Network, Nonce: fmt.Sprint(i), IssuedAt: now, NotAfter: now + payment.Window})
+		if err != nil {
+			return err
+		}
+		payload, err := json.Marshal(payment.NewPayload(option, signed))
+		if err != nil {
+			return err
+		}
+		if err := tx.PutSale(journal.Sale{Task: fmt.Sprint("stuck ", i), Peer: s.signer.AID(), Capability: "job", AuthID: id, Amount: 5,
+			Network: option.Network, Wanted: wanted, Payload: payload}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A payment that the ledger refuses is told with its reason, and another one can
@@ -690,11 +738,26 @@ func TestPaymentsThatAShopRefuses(t *testing.T) {
 		if err != nil || len(receipts) != 7 || !receipts[6].Success || receipts[0].ErrorReason != "binding_mismatch" || receipts[0].Transaction == "" {
 			t.Errorf("the receipts are %+v, %v; want the six refusals and the success", receipts, err)
 		}
+		if got := mallory.receipts(); !slices.Equal(got, []int{0, 1, 2, 3, 4, 5, 6, 7}) {
+			t.Errorf("statuses came with %d receipts, want all there were each time", got)
+		}
 		pay(func(a *payment.Authorization, _ *payment.Requirements) { a.Nonce = "another" })
 		if ledger.Balance(shop.aid()) != 5 || job.count() != 1 {
 			t.Error("a second payment was taken after the end")
 		}
 	})
+}
+
+// receipts counts those that each status about a payment came with.
+func (s *stranger) receipts() (all []int) {
+	s.statuses(func(_ task.State, meta task.Metadata) {
+		list, err := payment.ParseResponses(meta[task.KeyPaymentReceipts])
+		s.w.must(err)
+		if meta.Text(task.KeyPaymentStatus) != "" {
+			all = append(all, len(list))
+		}
+	})
+	return all
 }
 
 // The prepaid form: a payment that comes with the request is taken at once.

@@ -94,6 +94,13 @@ func (s *stranger) open() []*envelope.Message {
 
 // told are the status messages and their reasons that came back.
 func (s *stranger) told() (all []string) {
+	s.statuses(func(state task.State, meta task.Metadata) {
+		all = append(all, string(state)+" "+string(meta.Reason())+meta.Text(task.KeyA2AError))
+	})
+	return all
+}
+
+func (s *stranger) statuses(see func(task.State, task.Metadata)) {
 	for _, m := range s.open() {
 		if m.Type != task.TypeStatus {
 			continue
@@ -102,9 +109,8 @@ func (s *stranger) told() (all []string) {
 		s.w.must(err)
 		meta, err := task.ParseMetadata(msg.Metadata)
 		s.w.must(err)
-		all = append(all, string(msg.State)+" "+string(meta.Reason())+meta.Text(task.KeyA2AError))
+		see(msg.State, meta)
 	}
-	return all
 }
 
 // results are the bodies of the results that came back.

@@ -1,11 +1,13 @@
 package till
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
 	"time"
 
+	"github.com/anet-hub/anet/node/internal/dispatch"
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/mailbox"
 	"github.com/anet-hub/anet/shared/codec"
@@ -15,8 +17,12 @@ import (
 	"github.com/anet-hub/anet/shared/task"
 )
 
-// atOnce is how many payments are under way at a time.
-const atOnce = 64
+// Bounds of what is under way. A payment whose outcome stays open holds no place
+// between two attempts: with a ledger that never answers it would keep all others out.
+const (
+	atOnce = 64     // attempts at the ledger at a time
+	most   = 10_000 // payments and paid work that are seen to
+)
 
 // patience bounds one attempt at the ledger.
 const patience = 30 * time.Second
@@ -30,7 +36,7 @@ func (t *Till) Run(ctx context.Context) error {
 	if !Built || t.Ledger == nil {
 		return nil
 	}
-	r := run{till: t, busy: map[string]bool{}}
+	r := run{till: t, busy: map[string]bool{}, places: make(chan struct{}, atOnce)}
 	defer r.wg.Wait()
 	for ctx.Err() == nil {
 		if err := r.start(ctx); err != nil {
@@ -47,64 +53,74 @@ func (t *Till) Run(ctx context.Context) error {
 
 // run keeps which payments are under way.
 type run struct {
-	till *Till
-	mu   sync.Mutex
-	busy map[string]bool
-	wg   sync.WaitGroup
+	till   *Till
+	places chan struct{}
+	mu     sync.Mutex
+	busy   map[string]bool
+	wg     sync.WaitGroup
 }
 
 func (r *run) start(ctx context.Context) error {
-	var open []journal.Sale
-	var owed []journal.Task
-	err := r.till.Journal.Read(ctx, func(tx *journal.Tx) (err error) {
-		if owed, err = tx.Owed(atOnce); err != nil {
+	var due []journal.Due
+	err := r.till.Journal.Read(ctx, func(tx *journal.Tx) error {
+		owed, err := tx.Owed(most)
+		if err != nil {
 			return err
 		}
-		open, err = tx.Unsettled(atOnce)
+		open, err := tx.Unsettled(most)
+		due = append(owed, open...)
 		return err
 	})
-	for _, k := range owed {
-		r.begin(ctx, k.ID, k.Capability)
-	}
-	for _, s := range open {
-		r.begin(ctx, s.Task, s.Capability)
+	for _, d := range due {
+		r.begin(ctx, d)
 	}
 	return err
 }
 
-func (r *run) begin(ctx context.Context, id, capID string) {
+func (r *run) begin(ctx context.Context, d journal.Due) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.busy[id] {
+	if r.busy[d.Task] {
 		return
 	}
-	r.busy[id] = true
+	r.busy[d.Task] = true
 	r.wg.Go(func() {
-		r.till.serve(ctx, id, capID)
+		r.serve(ctx, d)
 		r.mu.Lock()
-		delete(r.busy, id)
+		delete(r.busy, d.Task)
 		r.mu.Unlock()
 		if ctx.Err() == nil {
-			r.till.Poke() // there may be more than are started at once
+			r.till.Poke() // there may be more than are seen to at once
 		}
 	})
 }
 
 // serve brings a payment to its end, and the work it is for to its beginning.
-func (t *Till) serve(ctx context.Context, id, capID string) {
+func (r *run) serve(ctx context.Context, d journal.Due) {
 	for n := 1; ctx.Err() == nil; n++ {
-		done, err := t.settle(ctx, id)
+		done, err := r.attempt(ctx, d.Task)
 		if err == nil && done {
-			err = t.work(ctx, id, capID)
+			err = r.till.work(ctx, d.Task, d.Capability)
 		}
 		switch {
 		case err == nil && done, ctx.Err() != nil:
 			return
 		case err != nil:
-			t.Log.Error("till: cannot record a payment", "task", id, "error", err)
+			r.till.Log.Error("till: cannot record a payment", "task", d.Task, "error", err)
 		}
 		pause(ctx, pace.Delay(n))
 	}
+}
+
+// attempt takes a place to ask the ledger.
+func (r *run) attempt(ctx context.Context, id string) (done bool, err error) {
+	select {
+	case r.places <- struct{}{}:
+	case <-ctx.Done():
+		return false, nil
+	}
+	defer func() { <-r.places }()
+	return r.till.settle(ctx, id)
 }
 
 // work has paid work done. One that was not settled has none.
@@ -147,9 +163,9 @@ func (t *Till) ask(ctx context.Context, s journal.Sale) (answer payment.Settleme
 	defer cancel()
 	answer, err = t.Ledger.Settle(ctx, request)
 	if e := errs.As(err); e != nil && e.Kind == errs.Invalid && task.Reason(e.Reason).Known() {
-		answer = payment.SettlementResponse{ErrorReason: e.Reason, Transaction: s.AuthID, Network: s.Network}
-		err = nil
+		answer, err = payment.SettlementResponse{ErrorReason: e.Reason, Network: s.Network}, nil
 	}
+	answer.Transaction = cmp.Or(answer.Transaction, s.AuthID) // a request that is refused as such names none
 	switch {
 	case err != nil:
 		return answer, err
@@ -247,8 +263,16 @@ func (t *Till) settled(tx *journal.Tx, k *journal.Task, held bool, s journal.Sal
 	if err := tx.PutTask(k); err != nil {
 		return err
 	}
+	q, _, err := tx.Quote(s.Task)
+	if err != nil {
+		return err
+	}
+	all, err := dispatch.Receipts(q.Refused, s.Settlement)
+	if err != nil {
+		return err
+	}
 	return t.Dispatch.Tell(tx, k, task.Working, "", map[string]any{
-		task.KeyPaymentStatus: payment.StatusVerified, task.KeyPaymentReceipts: []payment.SettlementResponse{answer},
+		task.KeyPaymentStatus: payment.StatusVerified, task.KeyPaymentReceipts: all,
 	})
 }
 

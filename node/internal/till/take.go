@@ -96,18 +96,18 @@ const maxRefused = 16
 // for another one; an expired quote ends it, and so do too many that failed.
 func (t *Till) refuse(tx *journal.Tx, k *journal.Task, open *journal.Quote, answer payment.SettlementResponse) error {
 	why := task.Reason(answer.ErrorReason)
-	meta, last := map[string]any{}, false
+	meta, last := map[string]any{task.KeyPaymentReceipts: []payment.SettlementResponse{answer}}, false
 	if open != nil {
 		var err error
 		if last, err = note(tx, open, answer); err != nil {
 			return err
 		}
 		meta = quoted(*open, payment.StatusFailed)
+		meta[task.KeyPaymentReceipts] = json.RawMessage(open.Refused)
 		k.Reason, k.Effect = string(why), string(effect.PaymentRequired)
 	}
 	meta[task.KeyPaymentStatus], meta[task.KeyReason] = payment.StatusFailed, why
 	meta[task.KeyPaymentError] = payment.ErrorCode(answer.ErrorReason)
-	meta[task.KeyPaymentReceipts] = []payment.SettlementResponse{answer}
 	if last || why == task.QuoteExpired && open != nil {
 		return t.end(tx, k, why, meta)
 	}
