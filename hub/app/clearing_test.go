@@ -432,3 +432,28 @@ func TestAWitnessIsSomebodyElse(t *testing.T) {
 	w.a.post("200", "/x402/witness", wire.Witness{Attestation: signed})
 	w.b.post("403 witness_unknown", "/x402/witness", wire.Witness{Attestation: signed})
 }
+
+// Payments that were made up reach a peer at a rate; beyond it they are pending, as
+// everything is whose outcome is not known, and say when to come again.
+func TestPaymentsMadeUpReachAPeerAtARate(t *testing.T) {
+	w := newBranches(t, 1000)
+	for i := range 31 {
+		p := w.pays(10).With(func(p *ledgertest.Payment) { p.Forged = true })
+		r := w.b.opened(http.MethodPost, "/x402/settle", text(p.Request(t)))
+		r.Header.Set("X-Real-IP", "203.0.113.3")
+		a := w.b.expect("200", r)
+		want, wait := payment.InvalidSignature, ""
+		if i == 30 {
+			want, wait = payment.SettlementPending, "1"
+		}
+		if a.body["errorReason"] != want || a.header.Get("Retry-After") != wait {
+			t.Fatalf("payment %d: %v, %v, want %s", i, a.body, a.header, want)
+		}
+		if limit := a.header.Get("RateLimit"); i == 30 && limit != `"settle_abroad_rate";r=0;t=1` {
+			t.Errorf("RateLimit: %s", limit)
+		}
+	}
+	if s := w.settle(w.pays(10)); s["success"] != true {
+		t.Errorf("from elsewhere: %v", s)
+	}
+}

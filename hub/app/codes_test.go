@@ -44,10 +44,14 @@ var elsewhere = map[string]string{
 	"400 https_required":        "at port 80, which has no API",
 	"404 challenge_unknown":     "at port 80, which has no API",
 
-	"429 forward_rate":  "to peers, as a label",
-	"429 stream_rate":   "to peers, as a label",
-	"409 lease_lost":    "to a process that reads a peer",
-	"503 debt_at_limit": "to a settlement, which is pending then",
+	"429 forward_rate": "to peers, as a label",
+	"429 stream_rate":  "to peers, as a label",
+
+	"503 debt_at_limit":      "as a settlement that is pending, with 200",
+	"429 settle_abroad_rate": "as a settlement that is pending, with 200",
+	"429 settle_peer_rate":   "as a settlement that is pending, with 200",
+
+	"409 lease_lost": "to a process that reads a peer",
 
 	"404 no_hub_here":         "to operators",
 	"409 supply_exhausted":    "to operators",

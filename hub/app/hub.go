@@ -36,6 +36,8 @@ const (
 	// memberRate and memberBurst bound registrations of one known AID: far above
 	// what a node does, far below what would hurt.
 	memberRate, memberBurst = 60, 30
+	// askedRate and askedBurst bound what strangers have one peer asked in vain.
+	askedRate, askedBurst = 10 * 60, 200
 )
 
 // hub is the rules of one process on their stores, with their loops.
@@ -169,6 +171,8 @@ func (b *base) newLedger(key *hubkey.Keeper) *ledger.Ledger {
 	return ledger.New(ledger.Deps{
 		Store: postgres.NewLedger(b.pool, b.proofs), Key: key, Replay: b.histories.Replay,
 		Peers:  outbound.NewLedgers(b.outbound, b.peers, b.calls, b.histories.Replay),
+		Askers: admission.NewLimiter(b.cfg.SettleAbroadRate, b.cfg.SettleAbroadBurst, "settle_abroad_rate", clock),
+		Asked:  admission.NewLimiter(askedRate, askedBurst, "settle_peer_rate", clock),
 		Grants: b.cfg.RegistrationGrant, Now: clock, Log: b.log, Metrics: b.reg,
 	})
 }

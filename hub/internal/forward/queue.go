@@ -16,6 +16,8 @@ const (
 // would send it away: senders would come again in seconds, all at once.
 type Queue struct {
 	circuits Circuits
+	atOnce   int // to one peer
+	most     int // that wait
 
 	mu    sync.Mutex
 	lines map[int64]*line
@@ -28,7 +30,13 @@ type line struct {
 }
 
 // NewQueue makes a queue before circuits.
-func NewQueue(c Circuits) *Queue { return &Queue{circuits: c, lines: map[int64]*line{}} }
+func NewQueue(c Circuits) *Queue { return NewLane(c, callsAtOnce, mostWaiting) }
+
+// NewLane makes a queue for a part of the calls, which leaves the rest of them to
+// others: so many at once to one peer, and so many that wait.
+func NewLane(c Circuits, atOnce, waiting int) *Queue {
+	return &Queue{circuits: c, atOnce: atOnce, most: waiting, lines: map[int64]*line{}}
+}
 
 // Try is Circuits.Try when it is this call's turn. Nothing that happens while it
 // waits is the peer's failure.
@@ -53,10 +61,10 @@ func (q *Queue) join(p peers.Peer) (*line, error) {
 	defer q.mu.Unlock()
 	l := q.lines[p.ID]
 	if l == nil {
-		l = &line{calls: make(chan struct{}, callsAtOnce)}
+		l = &line{calls: make(chan struct{}, q.atOnce)}
 		q.lines[p.ID] = l
 	}
-	if l.waiting >= mostWaiting {
+	if l.waiting >= q.most {
 		return nil, busy()
 	}
 	l.waiting++

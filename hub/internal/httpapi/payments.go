@@ -36,6 +36,7 @@ func (p *Payments) routes(a *API, r chi.Router) {
 func (p *Payments) tell(l *wire.Limits) {
 	l.Bodies.Payment = maxOpenBody
 	p.Ledger.Tell(l)
+	l.Rates = append(l.Rates, rate(p.Ledger.Askers, "address"), rate(p.Ledger.Asked, "peer"))
 }
 
 // supported serves GET /x402/supported: this hub's ledger first, then those of the
@@ -109,7 +110,7 @@ func (p *Payments) settle(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := p.Ledger.Settle(r.Context(), req)
+	out, err := p.Ledger.Settle(r.Context(), req, p.api.clientBucket(r))
 	if err != nil && p.api.explain(w, r, err) == nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (l *Ledger) enter(ctx context.Context, t tender, req payment.FacilitatorReq
 	}
 	before, err := l.credited(ctx, t)
 	if err != nil {
-		return l.settled(t, Settlement{}, false, err)
+		return l.outcome(t, Settlement{}, false, err)
 	}
 	if before != nil {
 		l.metrics.settlement("replayed")
@@ -36,17 +36,39 @@ func (l *Ledger) enter(ctx context.Context, t tender, req payment.FacilitatorReq
 	}
 	d, err := l.entering(ctx, hub.AID(), t)
 	if err != nil {
-		return l.settled(t, Settlement{}, false, err)
+		return l.outcome(t, Settlement{}, false, err)
 	}
 	if d.Owed > d.Most || t.auth.Amount > d.Most-d.Owed {
-		return l.settled(t, Settlement{}, false, refuse(payment.SettlementFailed, "the payer's hub owes this one as much as it may"))
+		return l.outcome(t, Settlement{}, false, refuse(payment.SettlementFailed, "the payer's hub owes this one as much as it may"))
 	}
-	done, ok := l.asked.begin(d.Hub, t.auth.Amount, d.Most-d.Owed)
-	if !ok {
-		return l.settled(t, Settlement{}, false, AtLimit())
+	return l.send(ctx, d, t, req)
+}
+
+// send has a peer settle, unless it just answered the same request.
+func (l *Ledger) send(ctx context.Context, d Debt, t tender, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
+	what, err := sameRequest(req)
+	if err != nil {
+		return l.outcome(t, Settlement{}, false, err)
 	}
-	defer done()
-	return l.carry(ctx, d.Hub, t, req)
+	answer, fresh, err := l.settled.ask(ctx, l.Now, what, func(ctx context.Context) (payment.SettlementResponse, error) {
+		done, ok := l.underway.begin(d.Hub, t.auth.Amount, d.Most-d.Owed)
+		if !ok {
+			return payment.SettlementResponse{}, AtLimit()
+		}
+		defer done()
+		return l.carry(ctx, d.Hub, t, req)
+	})
+	switch {
+	case err != nil:
+		return l.outcome(t, Settlement{}, false, err)
+	case !answer.Success:
+		l.metrics.settlement("refused_by_peer")
+	case fresh:
+		l.metrics.settlement("settled")
+	default:
+		l.metrics.settlement("replayed")
+	}
+	return answer, nil
 }
 
 // credited is what is on record of a payment. It counts before anything else: that its
@@ -109,6 +131,9 @@ func (l *Ledger) entering(ctx context.Context, hub string, t tender) (d Debt, er
 	if err := payment.CheckAmount(t.auth.Amount); err != nil {
 		return d, asRefusal(err)
 	}
+	if no := t.plausible(); no != nil {
+		return d, no
+	}
 	if no := t.agrees(); no != nil {
 		return d, no
 	}
@@ -129,28 +154,30 @@ func (l *Ledger) entering(ctx context.Context, hub string, t tender) (d Debt, er
 
 // carry has the peer settle, and credits. Whatever goes wrong once the peer was
 // asked leaves the outcome open: the same payment finds it out.
-func (l *Ledger) carry(ctx context.Context, peer string, t tender, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
-	answer, err := l.Peers.Settle(ctx, peer, req)
+func (l *Ledger) carry(ctx context.Context, peer string, t tender, req payment.FacilitatorRequest) (answer payment.SettlementResponse, err error) {
+	giveBack, err := l.errand(t.from, peer)
 	if err != nil {
-		return l.settled(t, Settlement{}, false, err)
+		return answer, err
+	}
+	answer, err = l.Peers.Settle(ctx, peer, req)
+	if err != nil {
+		return answer, err
 	}
 	if answer = t.passOn(answer); !answer.Success {
-		l.metrics.settlement("refused_by_peer")
 		return answer, nil
 	}
 	p, err := l.received(peer, t, answer)
 	if err != nil {
-		return l.settled(t, Settlement{}, false, fmt.Errorf("the answer of the hub %s: %w", peer, err))
+		return answer, fmt.Errorf("the answer of the hub %s: %w", peer, err)
+	}
+	if answer.Extensions[payment.ExtReplayed] == nil {
+		giveBack()
 	}
 	there, err := l.creditedThere(ctx, p, answer)
 	if err == nil && !there {
 		err = l.TakePeerPayment(ctx, p)
 	}
-	if err != nil {
-		return l.settled(t, Settlement{}, false, err)
-	}
-	l.metrics.settlement("settled")
-	return answer, nil
+	return answer, err
 }
 
 // passOn is the answer of a peer without what is not a peer's to say: what the payer
@@ -225,8 +252,22 @@ func (l *Ledger) home(ctx context.Context, t tender, s Standing) (hub string, er
 	for i, d := range open {
 		hubs[i] = d.Hub
 	}
-	if hub, err = l.Peers.HomeOf(ctx, hubs, t.auth.PayTo); err == nil && hub == "" {
+	hub, _, err = l.homes.ask(ctx, l.Now, t.auth.PayTo, func(ctx context.Context) (string, error) {
+		return l.homeOf(ctx, t, hubs)
+	})
+	if err == nil && hub == "" {
 		err = refuse(payment.PayeeMismatch, "the payee is registered neither here nor at a hub that this one clears with")
+	}
+	return hub, err
+}
+
+func (l *Ledger) homeOf(ctx context.Context, t tender, hubs []string) (hub string, err error) {
+	giveBack, err := l.errand(t.from, hubs...)
+	if err != nil {
+		return "", err
+	}
+	if hub, err = l.Peers.HomeOf(ctx, hubs, t.auth.PayTo); err == nil && hub != "" {
+		giveBack()
 	}
 	return hub, err
 }

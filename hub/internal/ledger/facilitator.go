@@ -81,15 +81,17 @@ func (l *Ledger) open(t tender, s Standing, h *identity.History) error {
 	return nil
 }
 
-// Settle moves a payment and answers with the receipt. A failure means that
-// nothing is known of the outcome: the answer to that is Pending.
-func (l *Ledger) Settle(ctx context.Context, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
+// Settle moves a payment, which came from an address, and answers with the receipt.
+// A failure means that nothing is known of the outcome: the answer to that is
+// Pending.
+func (l *Ledger) Settle(ctx context.Context, req payment.FacilitatorRequest, from string) (payment.SettlementResponse, error) {
 	t := newTender(*req.PaymentPayload, *req.PaymentRequirements)
+	t.from = from
 	if l.foreign(t) {
 		return l.enter(ctx, t, req)
 	}
 	s, fresh, err := l.settle(ctx, t, "")
-	return l.settled(t, s, fresh, err)
+	return l.outcome(t, s, fresh, err)
 }
 
 // foreign reports whether a payment is for the ledger of another hub. What step 2
@@ -103,8 +105,8 @@ func (l *Ledger) foreign(t tender) bool {
 	return ok && of != hub.AID() && len(l.Peers.All()) > 0
 }
 
-// settled makes the answer of an outcome.
-func (l *Ledger) settled(t tender, s Settlement, fresh bool, err error) (payment.SettlementResponse, error) {
+// outcome makes the answer of what became of a payment.
+func (l *Ledger) outcome(t tender, s Settlement, fresh bool, err error) (payment.SettlementResponse, error) {
 	no := (*Refusal)(nil)
 	switch {
 	case errors.As(err, &no):

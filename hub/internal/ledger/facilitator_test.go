@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	. "github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
 	"github.com/anet-hub/anet/shared/identity"
@@ -42,9 +43,14 @@ func newBank(t testing.TB) *bank {
 	b.books.Registered[b.alice.AID()], b.books.Registered[b.bob.AID()] = b.alice.KEL(), b.bob.KEL()
 	b.books.Balances[b.alice.AID()] = 100
 	b.Ledger = New(Deps{Store: b.books, Key: b, Peers: ledgertest.Alone{}, Grants: 100,
+		Askers: limiter(b, 30), Asked: limiter(b, 50),
 		Replay: func(kel []byte) (*identity.History, error) { b.replays.Add(1); return identity.Replay(kel) },
 		Now:    func() time.Time { return b.clock }, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	return b
+}
+
+func limiter(b *bank, burst int) *admission.Limiter {
+	return admission.NewLimiter(60, burst, "asked_rate", func() time.Time { return b.clock })
 }
 
 // pays is a payment of alice's to bob.
@@ -54,7 +60,7 @@ func (b *bank) pays(amount uint64) *ledgertest.Payment {
 
 func (b *bank) settle(p *ledgertest.Payment) payment.SettlementResponse {
 	b.t.Helper()
-	s, err := b.Settle(context.Background(), p.Request(b.t))
+	s, err := b.Settle(context.Background(), p.Request(b.t), "")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -313,12 +319,12 @@ func TestUnknownOutcomesArePending(t *testing.T) {
 	b := newBank(t)
 	p := b.pays(10)
 	b.books.Away = errors.New("connection lost")
-	s, err := b.Settle(context.Background(), p.Request(t))
+	s, err := b.Settle(context.Background(), p.Request(t), "")
 	if err == nil || s.Success || s.ErrorReason != payment.SettlementPending || s.Transaction != p.ID(t) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	b.books.Away, b.books.ReadOnly = nil, true
-	s, err = b.Settle(context.Background(), p.Request(t))
+	s, err = b.Settle(context.Background(), p.Request(t), "")
 	if testkit.Reason(err) != "ledger_read_only" || s.ErrorReason != payment.SettlementPending {
 		t.Errorf("read only: %+v, %v", s, err)
 	}

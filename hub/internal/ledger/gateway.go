@@ -130,11 +130,11 @@ func (l *Ledger) Buy(ctx context.Context, o Offer, p payment.PaymentPayload) (sa
 		if sale, answer, found, err := l.Bought(ctx, o, p); found || err != nil {
 			return sale, answer, err
 		}
-		answer, err = l.settled(t, Settlement{}, false, no)
+		answer, err = l.outcome(t, Settlement{}, false, no)
 		return sale, answer, errors.Join(no, err)
 	}
 	s, fresh, failed := l.settle(ctx, t, o.Capability)
-	if answer, _ = l.settled(t, s, fresh, failed); failed != nil {
+	if answer, _ = l.outcome(t, s, fresh, failed); failed != nil {
 		return sale, answer, failed
 	}
 	if answer.Success && s.Capability != o.Capability {
@@ -167,7 +167,7 @@ func (l *Ledger) Bought(ctx context.Context, o Offer, p payment.PaymentPayload) 
 	case st.Settled == nil, st.Settled.PayTo != o.Seller, st.Settled.Capability != o.Capability:
 		return sale, answer, false, nil
 	}
-	answer, err = l.settled(t, *st.Settled, false, nil)
+	answer, err = l.outcome(t, *st.Settled, false, nil)
 	if err == nil {
 		sale, err = o.sold(*st.Settled)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/payment"
@@ -49,6 +50,8 @@ type Deps struct {
 	Peers   Peers
 	Replay  func(kel []byte) (*identity.History, error) // usually from a cache
 	Grants  uint64                                      // credits for a first registration, 0 for none
+	Askers  *admission.Limiter                          // by the address that has peers asked for nothing
+	Asked   *admission.Limiter                          // by the peer that is asked for nothing
 	Now     func() time.Time
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
@@ -57,9 +60,11 @@ type Deps struct {
 // Ledger is the credits of one hub.
 type Ledger struct {
 	Deps
-	metrics *metrics
-	sums    sums
-	asked   underway
+	metrics  *metrics
+	sums     sums
+	settled  heard[payment.SettlementResponse] // by peers
+	homes    heard[string]                     // of payees
+	underway underway
 }
 
 // New makes the rules over their store.

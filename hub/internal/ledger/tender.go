@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"crypto/ed25519"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ type tender struct {
 	wire             []byte
 	auth             payment.SignedAuthorization
 	unread           *Refusal // why there is no auth
+	from             string   // the address that brought it
 }
 
 func newTender(p payment.PaymentPayload, wanted payment.Requirements) tender {
@@ -96,6 +98,21 @@ func (t tender) authentic(s Standing, replay func([]byte) (*identity.History, er
 		return nil, asRefusal(err)
 	}
 	return h, nil
+}
+
+// plausible is what of step 5 can be said without the payer's key history, which
+// another ledger has.
+func (t tender) plausible() *Refusal {
+	switch {
+	case !identity.ValidAID(t.auth.Payer):
+		return refuse(payment.UnknownPayer, "the payer is no agent id")
+	case t.auth.Env.Signer != t.auth.Payer || len(t.auth.Env.Sig) != ed25519.SignatureSize:
+		return refuse(payment.InvalidSignature, "the payer did not sign it")
+	}
+	if err := t.auth.Check(); err != nil {
+		return asRefusal(err)
+	}
+	return nil
 }
 
 // agrees is step 6: what was signed, accepted and wanted is one thing.

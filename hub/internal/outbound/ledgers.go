@@ -17,17 +17,25 @@ import (
 // maxSettlement is a settlement with its receipt, and room around them.
 const maxSettlement = 64 << 10
 
+// What strangers have one peer asked at once, and how much of it waits: half of what
+// a peer is called at once with, so that mail goes on beside it.
+const (
+	strangersAtOnce  = 8
+	strangersWaiting = 64
+)
+
 // Ledgers are those of peers (ledger.Peers).
 type Ledgers struct {
-	client   *Client
-	table    *peers.Table
-	circuits forward.Circuits
-	replay   func(kel []byte) (*identity.History, error)
+	client    *Client
+	table     *peers.Table
+	circuits  forward.Circuits
+	strangers forward.Circuits // for what anybody can have asked
+	replay    func(kel []byte) (*identity.History, error)
 }
 
 // NewLedgers makes them.
 func NewLedgers(c *Client, t *peers.Table, circuits forward.Circuits, replay func([]byte) (*identity.History, error)) *Ledgers {
-	return &Ledgers{c, t, circuits, replay}
+	return &Ledgers{c, t, circuits, forward.NewLane(circuits, strangersAtOnce, strangersWaiting), replay}
 }
 
 // All implements ledger.Peers: those that take part in anything now.
@@ -58,7 +66,7 @@ func (l *Ledgers) Endpoint(aid string) string {
 
 // Settle implements ledger.Peers.
 func (l *Ledgers) Settle(ctx context.Context, hub string, req payment.FacilitatorRequest) (s payment.SettlementResponse, err error) {
-	status, body, err := l.post(ctx, hub, "/x402/settle", req)
+	status, body, err := l.post(ctx, l.strangers, hub, "/x402/settle", req)
 	if err != nil {
 		return s, err
 	}
@@ -74,7 +82,7 @@ func (l *Ledgers) Settle(ctx context.Context, hub string, req payment.Facilitato
 func (l *Ledgers) HomeOf(ctx context.Context, hubs []string, aid string) (home string, err error) {
 	var failed error
 	for _, hub := range hubs {
-		status, body, err := l.post(ctx, hub, "/agents/kel:lookup", wire.Lookup{AID: aid})
+		status, body, err := l.post(ctx, l.strangers, hub, "/agents/kel:lookup", wire.Lookup{AID: aid})
 		var kel wire.KEL
 		switch {
 		case err != nil:
@@ -91,13 +99,13 @@ func (l *Ledgers) HomeOf(ctx context.Context, hubs []string, aid string) (home s
 
 // Clear implements ledger.Peers.
 func (l *Ledgers) Clear(ctx context.Context, hub, self string, receipt []byte) error {
-	status, _, err := l.post(ctx, hub, "/federation/clear", wire.Clear{PeerAID: self, Receipt: receipt})
+	status, _, err := l.post(ctx, l.circuits, hub, "/federation/clear", wire.Clear{PeerAID: self, Receipt: receipt})
 	return accepted(status, err)
 }
 
 // Head implements ledger.Peers.
 func (l *Ledgers) Head(ctx context.Context, hub string) (head wire.ChainHead, err error) {
-	err = l.try(ctx, hub, func(ctx context.Context, p peers.Peer) error {
+	err = l.try(ctx, l.circuits, hub, func(ctx context.Context, p peers.Peer) error {
 		status, body, err := l.client.Get(ctx, p.Endpoint+"/x402/issuance/head", maxSettlement)
 		if err == nil && (status != http.StatusOK || codec.UnmarshalObject(body, &head) != nil) {
 			err = noLedger()
@@ -109,28 +117,28 @@ func (l *Ledgers) Head(ctx context.Context, hub string) (head wire.ChainHead, er
 
 // Witness implements ledger.Peers.
 func (l *Ledgers) Witness(ctx context.Context, hub string, attestation []byte) error {
-	status, _, err := l.post(ctx, hub, "/x402/witness", wire.Witness{Attestation: attestation})
+	status, _, err := l.post(ctx, l.circuits, hub, "/x402/witness", wire.Witness{Attestation: attestation})
 	return accepted(status, err)
 }
 
-func (l *Ledgers) post(ctx context.Context, hub, path string, v any) (status int, answer []byte, err error) {
+func (l *Ledgers) post(ctx context.Context, by forward.Circuits, hub, path string, v any) (status int, answer []byte, err error) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return 0, nil, err
 	}
-	err = l.try(ctx, hub, func(ctx context.Context, p peers.Peer) (err error) {
+	err = l.try(ctx, by, hub, func(ctx context.Context, p peers.Peer) (err error) {
 		status, answer, err = l.client.Post(ctx, p.Endpoint+path, body, maxSettlement)
 		return err
 	})
 	return status, answer, err
 }
 
-func (l *Ledgers) try(ctx context.Context, hub string, do func(context.Context, peers.Peer) error) error {
+func (l *Ledgers) try(ctx context.Context, by forward.Circuits, hub string, do func(context.Context, peers.Peer) error) error {
 	p, ok := l.table.ByAID(hub)
 	if !ok || !p.Proven() {
 		return errs.New(errs.Unavailable, "peer_not_answering", "that hub is no proven peer")
 	}
-	return l.circuits.Try(ctx, p, func(ctx context.Context) error { return do(ctx, p) })
+	return by.Try(ctx, p, func(ctx context.Context) error { return do(ctx, p) })
 }
 
 // accepted is what became of something that needs no answer. What the peer wrote is

@@ -98,7 +98,7 @@ func (b *bank) bring(payments []*ledgertest.Payment, happen func()) []payment.Se
 	answered := make(chan struct{}, len(payments))
 	for i, p := range payments {
 		wg.Go(func() {
-			said[i], _ = b.Settle(context.Background(), p.Request(b.t))
+			said[i], _ = b.Settle(context.Background(), p.Request(b.t), "")
 			answered <- struct{}{}
 		})
 	}

@@ -84,8 +84,8 @@ func (w *twin) step() (what string, real, model string) {
 		return "redeem", fmt.Sprint(a.Amount, a.Reference, say(err)), fmt.Sprint(b.Amount, b.Reference, say(failed))
 	}
 	p := w.payment(w.anybody().AID()).Request(w.t)
-	a, err := w.Settle(ctx, p)
-	b, failed := w.model.Settle(ctx, p)
+	a, err := w.Settle(ctx, p, "")
+	b, failed := w.model.Settle(ctx, p, "")
 	return "settle", fmt.Sprint(a.Success, a.ErrorReason, len(a.Extensions), say(err)), fmt.Sprint(b.Success, b.ErrorReason, len(b.Extensions), say(failed))
 }
 
@@ -165,7 +165,7 @@ func TestTheBooksAreWhatWasAnswered(t *testing.T) {
 					}
 				default:
 					p := ledgertest.Pay(from.Key, to.AID(), w.key.AID(), amount, w.clock.now())
-					s, err := l.Settle(context.Background(), p.Request(t))
+					s, err := l.Settle(context.Background(), p.Request(t), "")
 					if err != nil {
 						t.Error(err)
 					} else if s.Success {

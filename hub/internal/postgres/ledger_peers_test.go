@@ -45,7 +45,7 @@ func (l *line) History(aid string) (*identity.History, bool) {
 }
 
 func (l *line) Settle(ctx context.Context, _ string, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
-	s, err := l.peer.Settle(ctx, req)
+	s, err := l.peer.Settle(ctx, req, "")
 	return s, errors.Join(err, l.lost())
 }
 
@@ -112,7 +112,7 @@ func (u *union) deal(r *rand.Rand) *deal {
 }
 
 func (u *union) bring(d *deal) bool {
-	s, err := u.banks[d.at].Settle(context.Background(), d.p.Request(u.t))
+	s, err := u.banks[d.at].Settle(context.Background(), d.p.Request(u.t), "")
 	switch {
 	case s.Success:
 		return true
@@ -294,7 +294,7 @@ func TestAPeerOwesNoMoreThanItMay(t *testing.T) {
 		payments[i] = ledgertest.Pay(from.Key, u.members[0][0].AID(), peer, 10, b.clock.now())
 		at := []*ledger.Ledger{b.Ledger, other}[i%2]
 		wg.Go(func() {
-			if s, err := at.Settle(context.Background(), payments[i].Request(t)); !s.Success && (say(err) != "debt_at_limit" || s.ErrorReason != payment.SettlementPending) {
+			if s, err := at.Settle(context.Background(), payments[i].Request(t), ""); !s.Success && (say(err) != "debt_at_limit" || s.ErrorReason != payment.SettlementPending) {
 				t.Errorf("%+v, %v", s, err)
 			}
 		})
@@ -303,7 +303,7 @@ func TestAPeerOwesNoMoreThanItMay(t *testing.T) {
 	b.Peers = u.lines[0]
 	settled := func() (n int) {
 		for _, p := range payments {
-			if s, err := b.Settle(context.Background(), p.Request(t)); s.Success {
+			if s, err := b.Settle(context.Background(), p.Request(t), ""); s.Success {
 				n++
 			} else if say(err) != "debt_at_limit" && s.ErrorReason != payment.SettlementFailed {
 				t.Errorf("%+v, %v", s, err)
@@ -325,7 +325,7 @@ func TestAPeerOwesNoMoreThanItMay(t *testing.T) {
 	}
 	n := 0
 	for _, p := range payments {
-		if s, err := b.Settle(t.Context(), p.Request(t)); err == nil && s.Success {
+		if s, err := b.Settle(t.Context(), p.Request(t), ""); err == nil && s.Success {
 			n++
 		}
 	}
@@ -344,7 +344,7 @@ func TestAuditFindsEveryChangeOfADebt(t *testing.T) {
 	for i, from := range []*bank{b, peer} {
 		to := u.banks[1-i]
 		p := ledgertest.Pay(u.members[i][0].Key, u.members[1-i][0].AID(), from.key.AID(), 20, b.clock.now())
-		if s, err := to.Settle(t.Context(), p.Request(t)); err != nil || !s.Success {
+		if s, err := to.Settle(t.Context(), p.Request(t), ""); err != nil || !s.Success {
 			t.Fatalf("%+v, %v", s, err)
 		}
 		if _, err := from.Clear(t.Context(), to.key.AID(), 7, "", by); err != nil {
@@ -410,7 +410,7 @@ func TestAPeersWordsAreHeldToWhatWasSigned(t *testing.T) {
 		}
 	}
 	b.Peers = &liar{u.lines[0], func(s *payment.SettlementResponse) { s.Success, s.ErrorReason = false, "gone fishing" }}
-	if s, err := b.Settle(t.Context(), pay().Request(t)); err != nil || s.ErrorReason != payment.SettlementFailed {
+	if s, err := b.Settle(t.Context(), pay().Request(t), ""); err != nil || s.ErrorReason != payment.SettlementFailed {
 		t.Errorf("a reason of its own: %+v, %v", s, err)
 	}
 	b.balanced()

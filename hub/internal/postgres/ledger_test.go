@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/ledger"
@@ -43,6 +44,7 @@ func newBank(t *testing.T) *bank {
 // another is the ledger of another process.
 func (b *bank) another() *ledger.Ledger {
 	return ledger.New(ledger.Deps{Store: NewLedger(b.pool, newReplay(b.pool, b.clock)), Key: b, Peers: ledgertest.Alone{}, Grants: 100,
+		Askers: admission.NewLimiter(1e6, 1e6, "settle_abroad_rate", b.clock.now), Asked: admission.NewLimiter(1e6, 1e6, "settle_peer_rate", b.clock.now),
 		Replay: identity.NewCache(1 << 20).Replay, Now: b.clock.now, Log: quiet(), Metrics: prometheus.NewRegistry()})
 }
 
@@ -68,7 +70,7 @@ func (b *bank) redeem(from *directorytest.Node, amount uint64, reference string)
 
 func (b *bank) mustSettle(p *ledgertest.Payment) payment.SettlementResponse {
 	b.t.Helper()
-	s, err := b.Settle(context.Background(), p.Request(b.t))
+	s, err := b.Settle(context.Background(), p.Request(b.t), "")
 	if err != nil || !s.Success {
 		b.t.Fatalf("%+v, %v", s, err)
 	}
@@ -116,7 +118,7 @@ func TestTwoHundredSettlesOfOneAuthorization(t *testing.T) {
 			if i%2 == 1 {
 				l = other
 			}
-			s, err := l.Settle(context.Background(), p.Request(t))
+			s, err := l.Settle(context.Background(), p.Request(t), "")
 			if err != nil || !s.Success {
 				t.Errorf("%+v, %v", s, err)
 			}
@@ -145,7 +147,7 @@ func TestOnePaymentForOneThing(t *testing.T) {
 		p := b.pay(alice, bob, 10).For("ix")
 		wg.Go(func() {
 			var err error
-			if results[i], err = b.Settle(context.Background(), p.Request(t)); err != nil {
+			if results[i], err = b.Settle(context.Background(), p.Request(t), ""); err != nil {
 				t.Error(err)
 			}
 		})
@@ -187,7 +189,7 @@ func TestPaymentsCrissCross(t *testing.T) {
 			}
 			for range 25 {
 				from, to := members[r.IntN(6)], members[r.IntN(6)]
-				s, err := l.Settle(context.Background(), b.pay(from, to, 1+r.Uint64N(60)).Request(t))
+				s, err := l.Settle(context.Background(), b.pay(from, to, 1+r.Uint64N(60)).Request(t), "")
 				if err != nil || !s.Success && s.ErrorReason != payment.InsufficientFunds {
 					t.Errorf("%+v, %v", s, err)
 				}
@@ -204,7 +206,7 @@ func TestPayingOneself(t *testing.T) {
 	b := newBank(t)
 	alice := b.member()
 	b.mustSettle(b.pay(alice, alice, 100))
-	if s, err := b.Settle(context.Background(), b.pay(alice, alice, 101).Request(t)); err != nil || s.ErrorReason != payment.InsufficientFunds {
+	if s, err := b.Settle(context.Background(), b.pay(alice, alice, 101).Request(t), ""); err != nil || s.ErrorReason != payment.InsufficientFunds {
 		t.Errorf("%+v, %v", s, err)
 	}
 	a, page, err := b.Show(t.Context(), alice.AID(), 10)
@@ -531,8 +533,8 @@ func TestARestoredLedgerIsReadOnly(t *testing.T) {
 		why string
 		err error
 	}{
-		{"a payment", second(b.Settle(t.Context(), b.pay(alice, bob, 10).Request(t)))},
-		{"one that could not be covered", second(b.Settle(t.Context(), b.pay(alice, bob, 1000).Request(t)))},
+		{"a payment", second(b.Settle(t.Context(), b.pay(alice, bob, 10).Request(t), ""))},
+		{"one that could not be covered", second(b.Settle(t.Context(), b.pay(alice, bob, 1000).Request(t), ""))},
 		{"a redemption", second(b.redeem(alice, 1, "r"))},
 		{"a grant", second(b.Grant(t.Context(), alice.AID(), 1, audit.By{}))},
 		{"registration grants", b.BookGrants(t.Context())},

@@ -29,6 +29,8 @@ type Books struct {
 	Due         []string
 	Chain       []ledger.Link
 	Circulation ledger.Circulation
+	Debtors     []ledger.Debt
+	Taken       map[string]ledger.PeerPayment
 	ReadOnly    bool
 	Away        error // what every question is answered with
 }
@@ -37,7 +39,7 @@ type Books struct {
 func NewBooks() *Books {
 	return &Books{Registered: map[string][]byte{}, Blocked: map[string]bool{}, Left: map[string]bool{}, Sellers: map[string]ledger.Seller{},
 		Balances: map[string]uint64{}, Settled: map[string]ledger.Settlement{}, Redeemed: map[string]ledger.Redemption{},
-		Granted: map[string]bool{}}
+		Granted: map[string]bool{}, Taken: map[string]ledger.PeerPayment{}}
 }
 
 // Standing implements ledger.Store.
@@ -50,6 +52,8 @@ func (b *Books) Standing(_ context.Context, q ledger.Question) (st ledger.Standi
 	st.KEL, st.Left, st.Blocked = b.Registered[q.Payer], b.Left[q.Payer], b.Blocked[q.Payer]
 	st.Balance, st.ReadOnly = b.Balances[q.Payer], b.ReadOnly
 	st.Bound = b.bound(q.Payer, q.Interaction)
+	_, st.PayTo = b.Balances[q.PayTo]
+	st.Known = b.Registered[q.PayTo] != nil
 	return st, b.Away
 }
 
@@ -183,4 +187,29 @@ func (b *Books) Account(_ context.Context, aid string) (ledger.Account, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return ledger.Account{Balance: b.Balances[aid]}, nil
+}
+
+// Debts implements ledger.Clearing.
+func (b *Books) Debts(context.Context) ([]ledger.Debt, error) { return b.Debtors, b.Away }
+
+// PaymentOf implements ledger.Clearing.
+func (b *Books) PaymentOf(_ context.Context, authID string) (*ledger.PeerPayment, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p, ok := b.Taken[authID]; ok {
+		return &p, nil
+	}
+	return nil, b.Away
+}
+
+// Credit implements ledger.Clearing.
+func (b *Books) Credit(_ context.Context, p ledger.PeerPayment, seal ledger.Seal) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, ok := b.Taken[p.AuthID]; ok {
+		return nil
+	}
+	b.Taken[p.AuthID] = p
+	b.Balances[p.PayTo] += p.Amount
+	return b.append(ledger.Issue{Kind: ledger.Issued, AID: p.PayTo, Amount: p.Amount, Reason: ledger.ReasonFromPeer, At: p.At}, seal)
 }
