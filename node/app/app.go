@@ -104,7 +104,7 @@ func (a *App) open(ctx context.Context, dir datadir.Dir, o Options) error {
 		Journal: a.journal, Keys: keys, Lists: peers.In(dir), Providers: registry,
 		Relay: relay{hub: a.hub, home: a.home}, Policy: a.home.PolicyNow, Public: cfg.Inbound.PublicCapabilities, Strangers: cfg.Inbound.Strangers,
 		Unknown: a.home.Poke, NoResponseAfter: time.Duration(cfg.NoResponseAfter), Log: o.Log, Now: o.Now,
-		Payments: a.home.PaymentsNow, Extended: a.home.ExtendedCard,
+		Limits: a.home.LimitsNow, Extended: a.home.ExtendedCard,
 	}
 	if a.hub != nil {
 		parts.Ledger = ledger{a.hub, a.home}

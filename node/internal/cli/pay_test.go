@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/node"
 )
 
@@ -57,7 +58,8 @@ func TestPay(t *testing.T) {
 func TestLimits(t *testing.T) {
 	p := newPerson(t)
 	p.up()
-	p.node.May = node.Limits{ExplicitMax: 10, DailyMax: 50, PayeeList: true, Payees: []string{}, SpentToday: 7}
+	p.node.May = node.LimitsOf(config.DefaultLimits())
+	p.node.May.SpentToday = 7
 	if out, _ := p.wants(exitDone, "payments", "show"); !strings.Contains(out, "today: 7") {
 		t.Errorf("shown: %s", out)
 	}

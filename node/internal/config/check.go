@@ -209,20 +209,20 @@ func (s Strangers) check(r report) {
 // maxCredits is the most credits anything can hold.
 const maxCredits = 1<<63 - 1
 
-func (p Payments) check(r report) {
-	for _, l := range []struct {
+func (l Limits) check(r report) {
+	for _, most := range []struct {
 		name  string
 		value uint64
 	}{
-		{"auto_max", p.AutoMax}, {"agent_max", p.AgentMax}, {"agent_daily_max", p.AgentDailyMax},
-		{"explicit_max", p.ExplicitMax}, {"daily_max", p.DailyMax},
+		{"auto_max", l.AutoMax}, {"agent_max", l.AgentMax}, {"agent_daily_max", l.AgentDailyMax},
+		{"explicit_max", l.ExplicitMax}, {"daily_max", l.DailyMax},
 	} {
-		if l.value > maxCredits {
-			r(jsontext.Pointer("/"+l.name), "%s must be below 2^63", l.name)
+		if most.value > maxCredits {
+			r(jsontext.Pointer("/"+most.name), "%s must be below 2^63", most.name)
 		}
 	}
 	seen := map[string]bool{}
-	for i, aid := range p.Payees {
+	for i, aid := range l.Payees {
 		switch {
 		case !identity.ValidAID(aid):
 			r(at("/payees", i, ""), "%.80q is no full AID", aid)

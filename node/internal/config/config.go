@@ -141,9 +141,17 @@ const DefaultTimeout = 2 * time.Minute
 // DefaultNoResponse is how long a task waits for a first sign of life (L.9).
 const DefaultNoResponse = 15 * time.Minute
 
-// Payments bounds what the node pays, in whole credits: for one call without
-// being told to, on the word of a program, on the word of a person; and in a day.
+// Payments is what the node may pay, and what it shows of what it is paid.
 type Payments struct {
+	Limits
+	// PublicPrices shows this node's own prices on its public card.
+	PublicPrices bool `json:"public_prices"`
+}
+
+// Limits bound what the node pays, in whole credits: for one call without being
+// told to, on the word of a program, on the word of a person; and in a day. Wire 2,
+// K.6, names them.
+type Limits struct {
 	AutoMax       uint64 `json:"auto_max"`
 	AgentMax      uint64 `json:"agent_max"`
 	AgentDailyMax uint64 `json:"agent_daily_max"`
@@ -152,12 +160,10 @@ type Payments struct {
 	// PayeeList keeps payments that no person made to the payees named.
 	PayeeList bool     `json:"payee_list"`
 	Payees    []string `json:"payees"`
-	// PublicPrices shows this node's own prices on its public card.
-	PublicPrices bool `json:"public_prices"`
 }
 
-// DefaultPayments leaves every payment to a person, and bounds those.
-func DefaultPayments() Payments { return Payments{ExplicitMax: 10, DailyMax: 50, PayeeList: true} }
+// DefaultLimits leave every payment to a person, and bound those.
+func DefaultLimits() Limits { return Limits{ExplicitMax: 10, DailyMax: 50, PayeeList: true} }
 
 // Default is the configuration of a node that has no file: closed, nothing
 // public, nothing served, nothing paid but by a person.
@@ -165,7 +171,7 @@ func Default() *Config {
 	return &Config{
 		Visibility:      HubLocal,
 		Inbound:         Inbound{Policy: Closed, Strangers: DefaultStrangers()},
-		Payments:        DefaultPayments(),
+		Payments:        Payments{Limits: DefaultLimits()},
 		NoResponseAfter: Duration(DefaultNoResponse),
 	}
 }

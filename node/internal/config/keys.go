@@ -46,12 +46,14 @@ func notYet(p jsontext.Pointer) (string, bool) {
 	return why, ok
 }
 
-// members are the JSON names of a struct and the types behind them.
+// members are the JSON names of a struct, and of those within it that have none of
+// their own, with the types behind them.
 func members(t reflect.Type) map[string]reflect.Type {
 	out := map[string]reflect.Type{}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		out[name] = t.Field(i).Type
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !f.Anonymous {
+			out[name] = f.Type
+		}
 	}
 	return out
 }

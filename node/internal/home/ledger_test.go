@@ -72,7 +72,7 @@ func TestLimitsAreWrittenDown(t *testing.T) {
 	settle(t, `{"name":"n"}`, func(t *testing.T, h *Home, _ *hub) {
 		n, off := uint64(25), false
 		l, err := h.SetLimits(t.Context(), node.LimitChange{ExplicitMax: &n, PayeeList: &off})
-		if err != nil || l.ExplicitMax != 25 || l.DailyMax != 50 || l.PayeeList || h.PaymentsNow().ExplicitMax != 25 {
+		if err != nil || l.ExplicitMax != 25 || l.DailyMax != 50 || l.PayeeList || h.LimitsNow().ExplicitMax != 25 {
 			t.Errorf("%+v, %v", l, err)
 		}
 		aid := h.Keys.AID()

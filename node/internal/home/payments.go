@@ -11,35 +11,31 @@ import (
 	"github.com/anet-hub/anet/shared/payment"
 )
 
-// PaymentsNow are the limits for who pays.
-func (h *Home) PaymentsNow() config.Payments { return h.Present().Payments }
+// LimitsNow are the limits for who pays.
+func (h *Home) LimitsNow() config.Limits { return h.Present().Payments.Limits }
 
 // SetLimits writes limits down and applies them.
 func (h *Home) SetLimits(_ context.Context, c node.LimitChange) (node.Limits, error) {
-	next, edits := h.PaymentsNow(), []config.Edit(nil)
+	var edits []config.Edit
 	for _, one := range []struct {
 		name string
-		from *uint64
-		to   *uint64
+		most *uint64
 	}{
-		{"auto_max", c.AutoMax, &next.AutoMax}, {"agent_max", c.AgentMax, &next.AgentMax},
-		{"agent_daily_max", c.AgentDailyMax, &next.AgentDailyMax}, {"explicit_max", c.ExplicitMax, &next.ExplicitMax},
-		{"daily_max", c.DailyMax, &next.DailyMax},
+		{"auto_max", c.AutoMax}, {"agent_max", c.AgentMax}, {"agent_daily_max", c.AgentDailyMax},
+		{"explicit_max", c.ExplicitMax}, {"daily_max", c.DailyMax},
 	} {
-		if one.from == nil {
+		if one.most == nil {
 			continue
 		}
-		if *one.from > payment.MaxAmount {
+		if *one.most > payment.MaxAmount {
 			return node.Limits{}, errs.New(errs.Invalid, "limit_invalid", "a limit is below 2^63").In(one.name)
 		}
-		*one.to = *one.from
-		edits = append(edits, config.SetPayment(one.name, *one.from))
+		edits = append(edits, config.SetPayment(one.name, *one.most))
 	}
 	if c.PayeeList != nil {
-		next.PayeeList = *c.PayeeList
-		edits = append(edits, config.SetPayment("payee_list", next.PayeeList))
+		edits = append(edits, config.SetPayment("payee_list", *c.PayeeList))
 	}
-	return h.setPayments(next, edits...)
+	return h.setLimits(c.Of(h.LimitsNow()), edits...)
 }
 
 // SetPayee puts an agent on the list of payees, or takes it off.
@@ -47,7 +43,7 @@ func (h *Home) SetPayee(_ context.Context, aid string, listed bool) (node.Limits
 	if !identity.ValidAID(aid) {
 		return node.Limits{}, errs.New(errs.Invalid, "aid_not_full", "%.80q is no full AID; anet find shows them", aid).In("aid")
 	}
-	next := h.PaymentsNow()
+	next := h.LimitsNow()
 	rest := slices.DeleteFunc(slices.Clone(next.Payees), func(other string) bool { return other == aid })
 	switch {
 	case listed:
@@ -56,17 +52,17 @@ func (h *Home) SetPayee(_ context.Context, aid string, listed bool) (node.Limits
 		return node.Limits{}, errs.New(errs.NotFound, "payee_unknown", "%s is not on the list of payees", aid)
 	}
 	next.Payees = rest
-	return h.setPayments(next, config.SetPayees(rest))
+	return h.setLimits(next, config.SetPayees(rest))
 }
 
-func (h *Home) setPayments(next config.Payments, edits ...config.Edit) (node.Limits, error) {
-	err := h.change(func(c *config.Config) { c.Payments = next }, edits...)
+func (h *Home) setLimits(next config.Limits, edits ...config.Edit) (node.Limits, error) {
+	err := h.change(func(c *config.Config) { c.Payments.Limits = next }, edits...)
 	return node.LimitsOf(next), err
 }
 
 // Limits are the bounds on what is paid.
 func (h *Home) Limits(context.Context) (node.Limits, error) {
-	return node.LimitsOf(h.PaymentsNow()), nil
+	return node.LimitsOf(h.LimitsNow()), nil
 }
 
 // Balance asks the hub.

@@ -28,7 +28,7 @@ func (w *world) bill(payee string, amount uint64, tier wallet.Tier) Bill {
 func TestAuthorize(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
 		stranger := testkit.Agent(t, 77).AID()
-		limits := config.Payments{AgentMax: 3, AgentDailyMax: 5, ExplicitMax: 10, DailyMax: 12, PayeeList: true}
+		limits := config.Limits{AgentMax: 3, AgentDailyMax: 5, ExplicitMax: 10, DailyMax: 12, PayeeList: true}
 		alice := w.node("alice", spending(limits))
 		hub, _ := payment.HubOf(w.hub.Ledger().Network())
 		for _, tt := range []struct {

@@ -34,30 +34,19 @@ type Credits interface {
 	Redeem(ctx context.Context, r Redemption) (Redemption, error)
 }
 
-// Limits are in whole credits; wire 2, K.6, names them.
+// Limits are those of the configuration, and what was spent of them.
 type Limits struct {
-	AutoMax       uint64   `json:"auto_max"`
-	AgentMax      uint64   `json:"agent_max"`
-	AgentDailyMax uint64   `json:"agent_daily_max"`
-	ExplicitMax   uint64   `json:"explicit_max"`
-	DailyMax      uint64   `json:"daily_max"`
-	PayeeList     bool     `json:"payee_list"`
-	Payees        []string `json:"payees"`
-
+	config.Limits
 	SpentToday      uint64 `json:"spent_today"`
 	AgentSpentToday uint64 `json:"agent_spent_today"`
 }
 
-// LimitsOf is a configuration as it is shown.
-func LimitsOf(p config.Payments) Limits {
-	l := Limits{
-		AutoMax: p.AutoMax, AgentMax: p.AgentMax, AgentDailyMax: p.AgentDailyMax, ExplicitMax: p.ExplicitMax,
-		DailyMax: p.DailyMax, PayeeList: p.PayeeList, Payees: p.Payees,
-	}
+// LimitsOf are limits as they are shown.
+func LimitsOf(l config.Limits) Limits {
 	if l.Payees == nil {
 		l.Payees = []string{}
 	}
-	return l
+	return Limits{Limits: l}
 }
 
 // LimitChange sets limits; what is nil stays.
@@ -68,6 +57,22 @@ type LimitChange struct {
 	ExplicitMax   *uint64 `json:"explicit_max,omitempty"`
 	DailyMax      *uint64 `json:"daily_max,omitempty"`
 	PayeeList     *bool   `json:"payee_list,omitempty"`
+}
+
+// Of are limits after the change.
+func (c LimitChange) Of(l config.Limits) config.Limits {
+	for _, one := range []struct{ from, to *uint64 }{
+		{c.AutoMax, &l.AutoMax}, {c.AgentMax, &l.AgentMax}, {c.AgentDailyMax, &l.AgentDailyMax},
+		{c.ExplicitMax, &l.ExplicitMax}, {c.DailyMax, &l.DailyMax},
+	} {
+		if one.from != nil {
+			*one.to = *one.from
+		}
+	}
+	if c.PayeeList != nil {
+		l.PayeeList = *c.PayeeList
+	}
+	return l
 }
 
 // Balance is what is on this node's account.

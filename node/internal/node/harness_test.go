@@ -128,7 +128,7 @@ func (w *world) start(dir string, options ...option) *running {
 	r := &running{dir: dir, line: w.hub.Line(keys.AID()), ended: make(chan error, 1)}
 	p := Parts{
 		Journal: j, Keys: keys, Lists: peers.In(folder), Relay: r.line, Providers: &provider.Registry{},
-		Ledger: r.line.Purse(), Payments: config.DefaultPayments, Extended: func(bool) ([]byte, error) { return nil, nil },
+		Ledger: r.line.Purse(), Limits: config.DefaultLimits, Extended: func(bool) ([]byte, error) { return nil, nil },
 		Policy:          func() config.Policy { return config.Closed },
 		Strangers:       config.DefaultStrangers(),
 		NoResponseAfter: config.DefaultNoResponse, Log: slog.New(slog.DiscardHandler), Now: time.Now,

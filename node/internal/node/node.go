@@ -51,7 +51,7 @@ type Parts struct {
 	Strangers config.Strangers
 	Unknown   func() // the hub does not know this node
 	Ledger    Ledger // nil where no hub was joined: nothing is sold or paid
-	Payments  func() config.Payments
+	Limits    func() config.Limits
 	// Extended signs this node's extended card; nil when it has none to give.
 	Extended func(list bool) ([]byte, error)
 
@@ -87,7 +87,7 @@ func New(p Parts) *Node {
 	n.Dispatch = dispatch.New(p.Journal, p.Providers, n.Outbox, p.Keys.Signer, p.Log)
 	n.Till = till.New(till.Parts{AID: p.Keys.AID(), Journal: p.Journal, Dispatch: n.Dispatch, Ledger: p.Ledger, Log: p.Log, Now: p.Now})
 	n.Wallet = wallet.New(wallet.Parts{
-		Journal: p.Journal, Signer: p.Keys.Signer, Limits: p.Payments, Ledger: p.Ledger, Price: signedPrice,
+		Journal: p.Journal, Signer: p.Keys.Signer, Limits: p.Limits, Ledger: p.Ledger, Price: signedPrice,
 		Say: n.sayOfPayment, Log: p.Log, Now: p.Now,
 	})
 	n.Cards = newCards(p, n.Outbox, book)

@@ -21,8 +21,8 @@ import (
 )
 
 // spending sets a node's limits.
-func spending(l config.Payments) option {
-	return func(p *Parts) { p.Payments = func() config.Payments { return l } }
+func spending(l config.Limits) option {
+	return func(p *Parts) { p.Limits = func() config.Limits { return l } }
 }
 
 // shop is a node that sells calls of "job" for 5 credits.
@@ -96,20 +96,20 @@ func TestAPricedCall(t *testing.T) {
 func TestConsent(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		limits config.Payments
+		limits config.Limits
 		c      *Consent
 		want   string
 	}{
-		{"agreed to", config.DefaultPayments(), &Consent{Max: 5}, "completed OK  verified"},
-		{"without a bound of its own", config.DefaultPayments(), &Consent{}, "completed OK  verified"},
-		{"above what was agreed", config.DefaultPayments(), &Consent{Max: 4}, "input-required PAYMENT_REQUIRED payment_over_limit unknown"},
-		{"above the limit for people", config.Payments{ExplicitMax: 4, DailyMax: 50}, &Consent{Max: 9}, "input-required PAYMENT_REQUIRED payment_over_limit unknown"},
-		{"above the limit for a day", config.Payments{ExplicitMax: 9, DailyMax: 4}, &Consent{Max: 9}, "input-required PAYMENT_REQUIRED payment_over_limit unknown"},
-		{"nobody's word", config.DefaultPayments(), nil, "input-required PAYMENT_REQUIRED  unknown"},
-		{"a program's word, as it comes", config.DefaultPayments(), &Consent{Tier: "agent"}, "input-required PAYMENT_REQUIRED payment_over_limit unknown"},
-		{"a program's word, no payee", config.Payments{AgentMax: 9, AgentDailyMax: 9, DailyMax: 9, PayeeList: true}, &Consent{Tier: "agent"}, "input-required PAYMENT_REQUIRED payee_not_listed unknown"},
-		{"a program's word", config.Payments{AgentMax: 9, AgentDailyMax: 9, DailyMax: 9}, &Consent{Tier: "agent"}, "completed OK  verified"},
-		{"by itself", config.Payments{AutoMax: 5, DailyMax: 5}, nil, "completed OK  verified"},
+		{"agreed to", config.DefaultLimits(), &Consent{Max: 5}, "completed OK  verified"},
+		{"without a bound of its own", config.DefaultLimits(), &Consent{}, "completed OK  verified"},
+		{"above what was agreed", config.DefaultLimits(), &Consent{Max: 4}, "input-required PAYMENT_REQUIRED payment_over_limit unknown"},
+		{"above the limit for people", config.Limits{ExplicitMax: 4, DailyMax: 50}, &Consent{Max: 9}, "input-required PAYMENT_REQUIRED payment_over_limit unknown"},
+		{"above the limit for a day", config.Limits{ExplicitMax: 9, DailyMax: 4}, &Consent{Max: 9}, "input-required PAYMENT_REQUIRED payment_over_limit unknown"},
+		{"nobody's word", config.DefaultLimits(), nil, "input-required PAYMENT_REQUIRED  unknown"},
+		{"a program's word, as it comes", config.DefaultLimits(), &Consent{Tier: "agent"}, "input-required PAYMENT_REQUIRED payment_over_limit unknown"},
+		{"a program's word, no payee", config.Limits{AgentMax: 9, AgentDailyMax: 9, DailyMax: 9, PayeeList: true}, &Consent{Tier: "agent"}, "input-required PAYMENT_REQUIRED payee_not_listed unknown"},
+		{"a program's word", config.Limits{AgentMax: 9, AgentDailyMax: 9, DailyMax: 9}, &Consent{Tier: "agent"}, "completed OK  verified"},
+		{"by itself", config.Limits{AutoMax: 5, DailyMax: 5}, nil, "completed OK  verified"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			story(t, func(t *testing.T, w *world) {

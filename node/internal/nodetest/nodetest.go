@@ -312,17 +312,7 @@ func (n *Node) Limits(context.Context) (node.Limits, error) {
 func (n *Node) SetLimits(_ context.Context, c node.LimitChange) (node.Limits, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, one := range []struct{ from, to *uint64 }{
-		{c.AutoMax, &n.May.AutoMax}, {c.AgentMax, &n.May.AgentMax}, {c.AgentDailyMax, &n.May.AgentDailyMax},
-		{c.ExplicitMax, &n.May.ExplicitMax}, {c.DailyMax, &n.May.DailyMax},
-	} {
-		if one.from != nil {
-			*one.to = *one.from
-		}
-	}
-	if c.PayeeList != nil {
-		n.May.PayeeList = *c.PayeeList
-	}
+	n.May.Limits = c.Of(n.May.Limits)
 	return n.May, nil
 }
 

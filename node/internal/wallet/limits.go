@@ -33,7 +33,7 @@ type Spent struct{ Tier, All uint64 }
 
 // Decide holds a payment to the limits. The first that it breaks is told, with
 // what would widen it.
-func Decide(l config.Payments, w Wish, today Spent) error {
+func Decide(l config.Limits, w Wish, today Spent) error {
 	most, key := l.ExplicitMax, "explicit-max"
 	switch w.Tier {
 	case Auto:

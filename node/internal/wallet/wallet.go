@@ -41,7 +41,7 @@ type Ledger interface {
 type Parts struct {
 	Journal *journal.Journal
 	Signer  func() *identity.Controller
-	Limits  func() config.Payments
+	Limits  func() config.Limits
 	Ledger  Ledger
 	// Price is what the provider's signed card says a capability costs; false when
 	// this node has no such card.
