@@ -186,7 +186,7 @@ func (b *buyer) refused(kept *voucher.Kept, err error) (lapsed bool, _ error) {
 	switch {
 	case !nothing && errs.KindOf(err) != errs.Forbidden: // not known: it stays
 	case !kept.Lapsed(b.Now()):
-		b.note("what was signed is of use until %s: until then the same command brings it again, and signs no other", clock(kept.Expires.Add(payment.Skew)))
+		b.note("what was signed is of use until %s: until then the same command brings it again, and signs no other", clock(kept.Useless()))
 	case nothing:
 		return true, kept.Done()
 	default:

@@ -199,6 +199,7 @@ func (n *Node) purge(ctx context.Context) error {
 			tx.PurgeReplay, tx.PurgeOutbox, tx.PurgeEarlyCancels,
 			func() (int64, error) { return tx.PurgeRefusals(envelope.MaxLifetime) },
 			func() (int64, error) { return tx.PurgeTasks(tx.Now().Add(-publicStay)) },
+			func() (int64, error) { return tx.PurgeVouchers(tx.Now().Add(-publicStay)) },
 		} {
 			if _, err := step(); err != nil {
 				return err

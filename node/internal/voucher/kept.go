@@ -33,6 +33,10 @@ type Kept struct {
 	file *os.File
 }
 
+// forgotten is how long after its end a payment is of no interest: a voucher of it would
+// have been of no use for as long.
+const forgotten = 24 * time.Hour
+
 // purchases is the folder they are kept in.
 const purchases = "purchases"
 
@@ -92,10 +96,17 @@ func Left(dir datadir.Dir, url string) (*Kept, error) {
 		if k == nil {
 			continue
 		}
-		if k.URL == url {
+		switch {
+		case k.URL == url:
 			return k, nil
+		case time.Since(k.Expires) > forgotten:
+			err = k.Done()
+		default:
+			err = k.Close()
 		}
-		k.Close()
+		if err != nil {
+			return nil, err
+		}
 	}
 	return nil, nil
 }
@@ -136,8 +147,12 @@ func (k *Kept) there() bool {
 	return err == nil && os.SameFile(mine, now)
 }
 
-// Lapsed reports whether the payment can move nothing any more that has not moved.
-func (k *Kept) Lapsed(now time.Time) bool { return now.After(k.Expires.Add(payment.Skew)) }
+// Useless is from when on the payment can move nothing that has not moved, also by a
+// ledger whose clock is a little behind.
+func (k *Kept) Useless() time.Time { return k.Expires.Add(payment.Skew + time.Minute) }
+
+// Lapsed reports whether that time has come.
+func (k *Kept) Lapsed(now time.Time) bool { return now.After(k.Useless()) }
 
 // Done forgets it: the voucher is with who wanted it, or nothing was moved and
 // nothing can be.

@@ -42,13 +42,19 @@ func TestKept(t *testing.T) {
 	}
 	again, err := Left(dir, "a")
 	must(t, err)
-	if again.Lapsed(time.Now()) || !again.Lapsed(again.Expires.Add(payment.Skew+time.Second)) {
+	if again.Lapsed(time.Now()) || !again.Lapsed(again.Expires.Add(payment.Skew+time.Minute+time.Second)) {
 		t.Error("a payment is of use until its end, and the skew of clocks")
 	}
 	must(t, again.Done())
 	must(t, second.Done())
 	if got := left("a"); got != "" {
 		t.Errorf("%q came back after it was done", got)
+	}
+	old, err := Keep(dir, Kept{URL: "old", Payment: "old", Transaction: "4", Expires: time.Now().Add(-25 * time.Hour)})
+	must(t, err)
+	must(t, old.Close())
+	if a, b := left("a"), left("old"); a != "" || b != "" {
+		t.Errorf("left behind are %q and %q: nothing can be bought with them", a, b)
 	}
 	must(t, os.WriteFile(dir.Path("purchases/3.json"), []byte("{"), 0o600))
 	if _, err := Left(dir, "a"); !errs.Is(err, "purchase_file_broken") {
