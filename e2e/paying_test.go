@@ -38,7 +38,7 @@ func TestPricesAreSeenBeforeAnybodyPays(t *testing.T) {
 	seller := stage.StartNode(t, &hub.Hub, shop(program))
 	caller := stage.StartNode(t, &hub.Hub, stage.NodeConfig{Name: "caller"})
 
-	if out := caller.OK("find", "--cap", "p.sold"); !strings.Contains(out.Out, "some skills paid") {
+	if out := caller.OK("find", "--cap", "p.sold"); !strings.Contains(out.Out, "some paid") {
 		t.Errorf("the directory says nothing of prices: %s", out)
 	}
 	raw := hub.Get(t, "/a2a/v1/agents/"+seller.AID+"/card")

@@ -112,7 +112,7 @@ var sentences = map[Reason]string{
 	ExpiredPayment:      "The payment was outside its time. Check the clock, then pay again.",
 	DuplicateNonce:      "This payment was used before. Nothing was charged twice.",
 	DuplicateBinding:    "This task was paid before. Nothing was charged twice.",
-	NetworkMismatch:     "The payment is for another network than the quote. Choose one of the options quoted.",
+	NetworkMismatch:     "The payment is for a network that was not quoted, or that the provider's hub takes no more. Send the call again to get a new quote.",
 	InvalidAmount:       "The amount is out of range or below the quote. Pay what the quote asks for.",
 	PayeeMismatch:       "The payment goes to somebody else than the provider. Ask for a new quote.",
 	PayerMismatch:       "The payment was signed by another node than the one that asked. Pay from the node that asked.",
@@ -125,9 +125,9 @@ var sentences = map[Reason]string{
 	SettlementPending:   "The outcome of the payment is not known yet. Wait: do not pay again.",
 	NoPendingQuote:      "No quote is open for this task. Send the call again to get one.",
 	QuoteExpired:        "The quote has expired. Send the call again to get a new one.",
-	RailNotPayable:      "This node cannot pay on any network the provider accepts. Nothing was signed.",
+	RailNotPayable:      "The provider takes no credits of this node's hub. Nothing was signed; the operators of both hubs can agree to clear: anet-hub credit allow.",
 
-	PaymentOverLimit: "The price is more than this node may pay. Look at the limits with: anet payments show; nothing was signed.",
+	PaymentOverLimit: "The price is more than was agreed to, or than the limits of this node allow: anet payments show. Nothing was signed; to pay it all the same: anet pay TASK.",
 	PayeeNotListed:   "This node pays by itself only who is on its list of payees. Nothing was signed; to pay this once: anet pay TASK.",
 	QuoteAbovePrice:  "The quote is above the price on the provider's signed card. Nothing was signed; to pay it all the same: anet pay TASK.",
 }

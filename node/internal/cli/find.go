@@ -92,7 +92,7 @@ func printFound(w io.Writer, found node.Found) {
 // charges are the words for what a card says of prices; of no card nothing is
 // known.
 var charges = map[string]string{
-	"": "-", node.ChargeFree: "free", node.ChargeSome: "some skills paid", node.ChargeAll: "paid",
+	"": "-", node.ChargeFree: "free", node.ChargeSome: "some paid", node.ChargeAll: "paid",
 }
 
 // marked are the capabilities with a # before those that are only tags.
@@ -180,6 +180,7 @@ func printPrices(w io.Writer, shown node.Card) {
 	if shown.Prices == nil {
 		return
 	}
+	fmt.Fprintln(w, "prices")
 	for _, s := range shown.Prices.Skills {
 		price := "free"
 		if s.Amount != "0" {

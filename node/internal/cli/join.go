@@ -109,7 +109,7 @@ func (p *Program) joinRunning(ctx context.Context, c *control.Client, j joining,
 	if err != nil {
 		return node.Registration{}, err
 	}
-	if !joined || !same(j.url, pin.URL) {
+	if !joined || j.move || !same(j.url, pin.URL) {
 		return node.Registration{}, errs.New(errs.Conflict, control.AlreadyRunning,
 			"the node is running; to change its hub stop it first: anet down")
 	}

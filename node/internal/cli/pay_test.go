@@ -84,6 +84,9 @@ func TestLimits(t *testing.T) {
 	} {
 		p.wants(exitUse, strings.Fields(line)...)
 	}
+	if out, _ := p.wants(exitDone, "__complete", "payments", "set", "--payee-list", ""); !strings.Contains(out, "on\noff\n") {
+		t.Errorf("offered: %q", out)
+	}
 	p.node.Purse.Credits = 42
 	if out, _ := p.wants(exitDone, "balance"); out != "42\n" {
 		t.Errorf("balance: %q", out)

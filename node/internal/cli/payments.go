@@ -59,6 +59,7 @@ What no person pays goes to agents on the list of payees only (anet payees), unl
 	f.Uint64Var(&l.daily, "daily-max", 0, "most for everything in a day")
 	f.StringVar(&l.payeeList, "payee-list", "", "on: what no person pays goes to payees on the list only; off: to anybody")
 	yesFlag(c, &yes)
+	_ = c.RegisterFlagCompletionFunc("payee-list", cobra.FixedCompletions([]string{"on", "off"}, cobra.ShellCompDirectiveNoFileComp))
 	return example(c, "anet payments set --explicit-max 25", "anet payments set --auto-max 2 --daily-max 20")
 }
 

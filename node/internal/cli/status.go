@@ -149,6 +149,9 @@ func (s State) print(w io.Writer) {
 	fmt.Fprintf(w, "public\t%s\n", words(s.Public))
 	fmt.Fprintf(w, "tags\t%s\n", words(s.Tags))
 	s.printListed(w)
+	if s.CardProblem != "" && s.Visibility == string(config.HubLocal) { // else its visibility tells
+		fmt.Fprintf(w, "card\t%s\n", line(s.CardProblem))
+	}
 	for _, h := range s.Providers {
 		fmt.Fprintf(w, "provider\t%s: %s\n", h.ID, healthy(h))
 	}

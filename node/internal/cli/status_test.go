@@ -27,6 +27,18 @@ func TestStatusOfAHubThatCannotBeAsked(t *testing.T) {
 	}
 }
 
+// Without a card a node's prices can be seen nowhere, also by agents of its own hub.
+func TestStatusOfANodeWithoutACard(t *testing.T) {
+	for visibility, want := range map[string]string{"hub-local": "card\tno card was published", "federated": "federated; other hubs hear of cards alone"} {
+		var out bytes.Buffer
+		s := State{Up: true, Joined: true, Status: node.Status{Visibility: visibility, CardProblem: "no card was published: \x1b[31m"}}
+		s.print(&out)
+		if says := out.String(); strings.Count(says, "no card was published") != 1 || !strings.Contains(says, want) || strings.Contains(says, "\x1b") {
+			t.Errorf("%s: it says\n%s", visibility, says)
+		}
+	}
+}
+
 // Who is blocked is told so, and not to register again.
 func TestStatusOfANodeThatIsNotShown(t *testing.T) {
 	var out bytes.Buffer

@@ -64,7 +64,7 @@ func (d Directory) Card(ctx context.Context, aid string) (node.Card, error) {
 	raw, err := d.Hub.Card(ctx, aid)
 	if errs.KindOf(err) == errs.NotFound {
 		return node.Card{}, errs.New(errs.NotFound, "card_unknown",
-			"the hub has no card of %s: it is not registered there, or offers nothing to strangers", aid)
+			"the hub has no card of %s: it is not registered there, offers nothing to strangers, or its hub has no address for others (--public-url)", aid)
 	}
 	if err != nil {
 		return node.Card{}, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/config"
+	"github.com/anet-hub/anet/shared/errs"
 )
 
 // A program that was built without payments neither takes nor makes any, and never
@@ -26,6 +27,9 @@ func TestABuildWithoutPayments(t *testing.T) {
 		time.Sleep(time.Second)
 		if _, err := alice.Pay(t.Context(), other.ID, Consent{}); err == nil {
 			t.Errorf("paying: %v, want a refusal", err)
+		}
+		if _, err := alice.Redeem(t.Context(), Redemption{Amount: 5}); !errs.Is(err, "payments_not_built") || w.hub.Ledger().Balance(alice.aid()) != 20 {
+			t.Errorf("redeeming: %v, balance %d; want payments_not_built and 20", err, w.hub.Ledger().Balance(alice.aid()))
 		}
 	})
 }

@@ -48,9 +48,9 @@ func Decide(l config.Limits, w Wish, today Spent) error {
 		return errs.New(errs.Forbidden, string(task.PayeeNotListed),
 			"%s is not on the list of payees; to put it there: anet payees add %[1]s", w.Payee)
 	case w.Tier == Agent && beyond(l.AgentDailyMax, today.Tier, w.Amount):
-		return over("programs have spent %d credits today and may spend %d; to widen it: anet payments set --agent-daily-max N", today.Tier, l.AgentDailyMax)
+		return over("programs have signed for %d credits today and may spend %d; to widen it: anet payments set --agent-daily-max N", today.Tier, l.AgentDailyMax)
 	case beyond(l.DailyMax, today.All, w.Amount):
-		return over("this node has spent %d credits today and may spend %d; to widen it: anet payments set --daily-max N", today.All, l.DailyMax)
+		return over("this node has signed for %d credits today and may spend %d; to widen it: anet payments set --daily-max N", today.All, l.DailyMax)
 	}
 	return nil
 }

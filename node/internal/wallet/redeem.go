@@ -1,6 +1,7 @@
 package wallet
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -8,10 +9,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/anet-hub/anet/node/internal/journal"
+	"github.com/anet-hub/anet/node/internal/till"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/task"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -25,6 +28,9 @@ const redeemPrefix = "redeem:"
 // for a reference: where it is not known what the hub did, the same call brings
 // the same bytes again.
 func (w *Wallet) Redeem(ctx context.Context, amount uint64, reference string) (journal.Redemption, error) {
+	if !till.Built {
+		return journal.Redemption{}, errNotBuilt()
+	}
 	if err := payment.CheckAmount(amount); err != nil {
 		return journal.Redemption{}, err
 	}
@@ -106,7 +112,14 @@ func (w *Wallet) unredeemed(ctx context.Context, r journal.Redemption, failed er
 	if err != nil {
 		return err
 	}
-	return errs.New(errs.Forbidden, e.Reason, "%s", e.Message)
+	return errs.New(errs.Forbidden, e.Reason, "%s", cmp.Or(unredeemable[e.Reason], e.Message))
+}
+
+// unredeemable are the refusals that somebody at this node can do something about.
+// A ledger speaks of payments, and a person asked for none.
+var unredeemable = map[string]string{
+	string(task.DuplicateBinding):  "credits were redeemed with this reference before, and none a second time; for more of them give another --reference",
+	string(task.InsufficientFunds): "the account holds less than that: anet balance",
 }
 
 // redeemed checks the hub's receipt.
