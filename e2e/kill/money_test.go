@@ -14,7 +14,6 @@ import (
 	"github.com/anet-hub/anet/shared/card/adp"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/payment"
-	"github.com/anet-hub/anet/shared/relayauth"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -44,7 +43,7 @@ type paid struct {
 func newMoney(t *testing.T, hub *stage.HubProcess) *money {
 	t.Helper()
 	m := &money{hub: hub, payer: stage.NewAgent(t, hub.Hub), payee: stage.NewAgent(t, hub.Hub)}
-	m.payer.HTTP.Timeout = 10 * time.Second
+	m.payer.HTTP.Timeout, m.payee.HTTP.Timeout = 10*time.Second, 10*time.Second
 	m.payer.Register()
 	card, err := adp.Offer{RedeemAt: "https://seller.example/redeem", Prices: map[string]uint64{"p.sold": 1}}.Sign(m.payee.Controller, 0, time.Now())
 	stage.Must(t, err)
@@ -54,31 +53,11 @@ func newMoney(t *testing.T, hub *stage.HubProcess) *money {
 		t.Fatalf("the seller: %s", a)
 	}
 	for _, a := range []*stage.Agent{m.payer, m.payee} {
-		for m.balance(t, a) != grant {
+		for a.Balance(rounds.Limit) != grant {
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
 	return m
-}
-
-// balance asks until it is told: after a crash signatures of before are refused for a
-// moment.
-func (m *money) balance(t *testing.T, a *stage.Agent) uint64 {
-	t.Helper()
-	var b wire.Balance
-	for deadline := time.Now().Add(rounds.Limit); ; time.Sleep(200 * time.Millisecond) {
-		r, err := http.NewRequest(http.MethodGet, m.hub.URL+"/agents/"+a.AID()+"/balance", nil)
-		stage.Must(t, err)
-		relayauth.Sign(a.Controller, wire.ActionBalance, m.hub.AID, r, nil, a.Stamp())
-		answer, err := stage.Send(m.payer.HTTP, r)
-		if err == nil && answer.Status == http.StatusOK {
-			answer.Ask(t, &b)
-			return b.Credits
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("a balance: %s, %v", answer, err)
-		}
-	}
 }
 
 // Begin makes one payment after the other until End.
@@ -175,7 +154,7 @@ func (m *money) Check(t *testing.T) {
 		}
 	}
 	m.payments += len(m.made)
-	if from, to := m.balance(t, m.payer), m.balance(t, m.payee); from != uint64(grant-m.payments) || to != uint64(grant+m.payments-m.redeemed) {
+	if from, to := m.payer.Balance(rounds.Limit), m.payee.Balance(rounds.Limit); from != uint64(grant-m.payments) || to != uint64(grant+m.payments-m.redeemed) {
 		t.Errorf("after %d payments and %d redemptions of these: %d and %d credits", m.payments, m.redeemed, from, to)
 	}
 	out := m.hub.Operate(t, "credit", "audit", "--json")

@@ -205,6 +205,25 @@ func (a *Agent) Ack(ids ...int64) int64 {
 	return got.Acked
 }
 
+// Balance asks what is on the agent's account until it is told: after a crash signatures
+// of before are refused for a moment.
+func (a *Agent) Balance(within time.Duration) (credits uint64) {
+	a.t.Helper()
+	Until(a.t, within, "the hub tells a balance", func() bool {
+		r, err := http.NewRequest(http.MethodGet, a.Hub.URL+"/agents/"+a.AID()+"/balance", nil)
+		Must(a.t, err)
+		relayauth.Sign(a.Controller, wire.ActionBalance, a.Hub.AID, r, nil, a.Stamp())
+		answer, err := Send(a.HTTP, r)
+		var b wire.Balance
+		if err != nil || answer.Status != http.StatusOK || answer.Read(&b) != nil {
+			return false
+		}
+		credits = b.Credits
+		return true
+	})
+	return credits
+}
+
 // Wait is the wait_ms of a poll.
 func Wait(d time.Duration) *int64 {
 	ms := d.Milliseconds()
