@@ -42,6 +42,7 @@ func TestAuthorize(t *testing.T) {
 			{"a person pays", w.bill(stranger, 10, ""), ""},
 			{"so much in a day", w.bill(stranger, 3, ""), "payment_over_limit"},
 			{"to the hub itself", w.bill(hub, 1, ""), "payee_is_the_hub"},
+			{"to nobody", w.bill("nobody", 1, ""), "payee_mismatch"},
 			{"in no credits of this hub", Bill{Quote: json.RawMessage(`{"x402Version":2,"accepts":[]}`)}, "rail_not_payable"},
 			{"no quote", Bill{Quote: json.RawMessage(`{"x402Version":1}`)}, "quote_malformed"},
 		} {

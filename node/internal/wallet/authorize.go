@@ -8,7 +8,9 @@ import (
 	"github.com/anet-hub/anet/node/internal/till"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/task"
 )
 
 // Authorize signs for a quote that belongs to no task, such as one of a hub's
@@ -49,8 +51,11 @@ func (w *Wallet) outside(q payment.PaymentRequired) (option payment.Requirements
 	if err != nil {
 		return option, 0, err
 	}
-	if hub, _ := w.Ledger.Own(); option.PayTo == hub {
+	switch hub, _ := w.Ledger.Own(); {
+	case option.PayTo == hub:
 		return option, 0, errs.New(errs.Forbidden, "payee_is_the_hub", "the quote asks to pay the hub itself, which would take the credits out of circulation; for that: anet redeem")
+	case !identity.ValidAID(option.PayTo):
+		return option, 0, errs.New(errs.Forbidden, string(task.PayeeMismatch), "the quote asks to pay %.80q, which is no agent; nothing was signed", option.PayTo)
 	}
 	return option, amount, nil
 }
