@@ -23,16 +23,12 @@ func TestAnotherUserIsNotAnswered(t *testing.T) {
 		must(t, os.Chmod(folder, 0o755))
 	}
 	must(t, os.Chmod(path, 0o666))
-	for _, tt := range []struct {
-		name     string
-		uid      int
-		answered bool
-	}{{"root", 0, true}, {"nobody", 65534, false}} {
-		conn := need.AsUser(t, tt.uid, func() (net.Conn, error) { return net.Dial("unix", path) })
+	for _, other := range need.Others {
+		conn := need.AsUser(t, other.UID, func() (net.Conn, error) { return net.Dial("unix", path) })
 		io.WriteString(conn, "POST "+aboutPath+" HTTP/1.1\r\nHost: node\r\nContent-Length: 2\r\n\r\n{}")
 		n, _ := conn.Read(make([]byte, 64))
-		if answered := n > 0; answered != tt.answered {
-			t.Errorf("%s was answered: %v, want %v", tt.name, answered, tt.answered)
+		if answered := n > 0; answered != other.Friend {
+			t.Errorf("%s was answered: %v, want %v", other.Name, answered, other.Friend)
 		}
 		conn.Close()
 	}

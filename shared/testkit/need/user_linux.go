@@ -6,6 +6,14 @@ import (
 	"testing"
 )
 
+// Others are users who may stand at the other end of a socket when root tests: root,
+// who could do anything anyhow, and one who is nobody's friend.
+var Others = []struct {
+	Name   string
+	UID    int
+	Friend bool
+}{{"root", 0, true}, {"nobody", 65534, false}}
+
 // AsUser runs f in a thread that is another user's for the moment. The kernel
 // keeps users by thread, and this one ends with its goroutine.
 func AsUser[T any](t testing.TB, uid int, f func() (T, error)) T {

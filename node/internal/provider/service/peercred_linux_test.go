@@ -13,19 +13,15 @@ import (
 // was replaced after the look at it.
 func TestAnotherUsersListenerIsNotTrusted(t *testing.T) {
 	need.Root(t)
-	for _, tt := range []struct {
-		name string
-		uid  int
-		safe bool
-	}{{"root", 0, true}, {"nobody", 65534, false}} {
+	for _, other := range need.Others {
 		path := folder(t) + "/s"
 		must(t, os.Chmod(folderOf(path), 0o777))
-		l := need.AsUser(t, tt.uid, func() (net.Listener, error) { return net.Listen("unix", path) })
+		l := need.AsUser(t, other.UID, func() (net.Listener, error) { return net.Listen("unix", path) })
 		conn, err := net.Dial("unix", path)
 		must(t, err)
 		var d *distrust
-		if err := checkListener(conn.(*net.UnixConn)); errors.As(err, &d) == tt.safe {
-			t.Errorf("listener of %s: checkListener = %v, want safe %v", tt.name, err, tt.safe)
+		if err := checkListener(conn.(*net.UnixConn)); errors.As(err, &d) == other.Friend {
+			t.Errorf("listener of %s: checkListener = %v, want safe %v", other.Name, err, other.Friend)
 		}
 		conn.Close()
 		l.Close()

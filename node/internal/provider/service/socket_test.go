@@ -28,6 +28,15 @@ func open(t *testing.T, path string) {
 	t.Cleanup(func() { l.Close() })
 }
 
+// within opens a socket in a new folder, which others may enter as the mode says.
+func within(t *testing.T, folder string, mode fs.FileMode) (path string) {
+	t.Helper()
+	must(t, os.Mkdir(folder, 0o700))
+	open(t, folder+"/s")
+	must(t, os.Chmod(folder, mode))
+	return folder + "/s"
+}
+
 func TestOnlySocketsNobodyElseCanReplace(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -39,45 +48,31 @@ func TestOnlySocketsNobodyElseCanReplace(t *testing.T) {
 			return dir + "/s"
 		}, true},
 		{"a folder below", func(t *testing.T, dir string) string {
-			must(t, os.Mkdir(dir+"/sub", 0o755))
-			open(t, dir+"/sub/s")
-			return dir + "/sub/s"
+			return within(t, dir+"/sub", 0o755)
 		}, true},
 		{"through a link of one's own", func(t *testing.T, dir string) string {
-			must(t, os.Mkdir(dir+"/sub", 0o755))
+			within(t, dir+"/sub", 0o755)
 			must(t, os.Symlink("sub", dir+"/link"))
-			open(t, dir+"/sub/s")
 			return dir + "/link/s"
 		}, true},
 		{"a folder others write to", func(t *testing.T, dir string) string {
-			must(t, os.Mkdir(dir+"/sub", 0o755))
-			open(t, dir+"/sub/s")
-			must(t, os.Chmod(dir+"/sub", 0o777))
-			return dir + "/sub/s"
+			return within(t, dir+"/sub", 0o777)
 		}, false},
 		{"a folder a group writes to", func(t *testing.T, dir string) string {
-			must(t, os.Mkdir(dir+"/sub", 0o755))
-			open(t, dir+"/sub/s")
-			must(t, os.Chmod(dir+"/sub", 0o775))
-			return dir + "/sub/s"
+			return within(t, dir+"/sub", 0o775)
 		}, false},
 		{"a sticky folder", func(t *testing.T, dir string) string {
-			must(t, os.Mkdir(dir+"/sub", 0o755))
-			open(t, dir+"/sub/s")
-			must(t, os.Chmod(dir+"/sub", 0o777|fs.ModeSticky))
-			return dir + "/sub/s"
+			return within(t, dir+"/sub", 0o777|fs.ModeSticky)
 		}, false},
 		{"an open folder above a private one", func(t *testing.T, dir string) string {
-			must(t, os.MkdirAll(dir+"/sub/private", 0o700))
-			open(t, dir+"/sub/private/s")
+			must(t, os.Mkdir(dir+"/sub", 0o700))
+			path := within(t, dir+"/sub/private", 0o700)
 			must(t, os.Chmod(dir+"/sub", 0o777))
-			return dir + "/sub/private/s"
+			return path
 		}, false},
 		{"a link into an open folder", func(t *testing.T, dir string) string {
-			must(t, os.Mkdir(dir+"/open", 0o755))
+			within(t, dir+"/open", 0o777)
 			must(t, os.Symlink("open", dir+"/link"))
-			open(t, dir+"/open/s")
-			must(t, os.Chmod(dir+"/open", 0o777))
 			return dir + "/link/s"
 		}, false},
 		{"links in a circle", func(t *testing.T, dir string) string {
@@ -142,10 +137,9 @@ func TestAnotherUsersSocketIsNotUsed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		dir := folder(t)
-		must(t, os.Mkdir(dir+"/sub", 0o755))
-		open(t, dir+"/sub/s")
+		path := within(t, dir+"/sub", 0o755)
 		must(t, os.Chown(tt.chown(dir), nobody, nobody))
-		if o := call(servingBelow(t, dir, dir+"/sub/s", nil), `{}`); o.Status != effect.Unavailable {
+		if o := call(servingBelow(t, dir, path, nil), `{}`); o.Status != effect.Unavailable {
 			t.Errorf("%s belongs to another user: the call is %s", tt.name, o.Status)
 		}
 	}
