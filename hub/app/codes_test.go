@@ -36,6 +36,7 @@ var elsewhere = map[string]string{
 	"503 database_pooled":       "at the start",
 	"404 hub_identity_missing":  "at the start",
 	"409 hub_identity_changed":  "to an operator who rotates the key",
+	"404 not_cleared_with":      "to an operator who clears",
 	"503 schema_pending":        "to an operator, and at the start",
 	"409 hub_is_running":        "to an operator who restores",
 	"403 createdb_denied":       "to an operator who checks a backup",

@@ -213,7 +213,7 @@ func (v *visitor) clear(peer *identity.Controller) {
 	v.post("403 peer_unknown", "/federation/clear", wire.Clear{PeerAID: v.hub})
 	stranger := v.agent().Key
 	v.app.hub.credits.Peers = witnesses{keys: map[string]*identity.Controller{stranger.AID(): stranger}}
-	v.post("404 not_cleared_with", "/federation/clear", statement(stranger, stranger, 1, payment.Network(stranger.AID())))
+	v.post("400 more_than_owed", "/federation/clear", statement(stranger, stranger, 1, payment.Network(stranger.AID())))
 	v.post("413 body_too_large", "/federation/clear", strings.Repeat(" ", 65<<10))
 }
 
@@ -247,6 +247,8 @@ func (v *visitor) witness() {
 		{"403 witness_unknown", sign(v.agent().Key, same)}, {"400 attestation_bad_signature", forged},
 		{"400 attestation_other_chain", sign(peer, func(a *evidence.Attestation) { a.Chain = peer.AID() })},
 		{"400 attestation_empty_chain", sign(peer, func(a *evidence.Attestation) { a.Seq = 0 })},
+		{"400 attestation_time", sign(peer, func(a *evidence.Attestation) { a.ObservedAt += 2 * 3600 * 1000 })},
+		{"400 attestation_time", sign(peer, func(a *evidence.Attestation) { a.ObservedAt = 1 << 63 })},
 		{"409 attestation_other_head", sign(peer, func(a *evidence.Attestation) { a.HeadID = "x" })},
 		{"409 attestation_other_head", sign(peer, func(a *evidence.Attestation) { a.Seq = 1 << 63 })},
 		{"413 body_too_large", strings.Repeat(" ", 65<<10)},

@@ -61,10 +61,7 @@ func (l *Ledger) look(ctx context.Context, hub string) error {
 	if err != nil {
 		return err
 	}
-	if head.Seq == 0 {
-		return nil
-	}
-	if err := l.goesOn(ctx, hub, head); err != nil {
+	if goesOn, err := l.goesOn(ctx, hub, head); err != nil || !goesOn {
 		return err
 	}
 	at := l.now()
@@ -80,20 +77,26 @@ func (l *Ledger) look(ctx context.Context, hub string) error {
 }
 
 // goesOn refuses to attest a chain that is another one, or went back: to tell that
-// is what a witness is for.
-func (l *Ledger) goesOn(ctx context.Context, hub string, head wire.ChainHead) error {
+// is what a witness is for. A chain that has not begun is passed over.
+func (l *Ledger) goesOn(ctx context.Context, hub string, head wire.ChainHead) (bool, error) {
 	seq, id, err := l.Store.LastSeen(ctx, hub)
 	switch {
 	case err != nil:
-		return err
-	case head.ChainDID != hub || head.Seq > math.MaxInt64 || len(head.HeadID) > maxStatement:
-		return errors.New("it showed a head of another chain")
+		return false, err
+	case head.Seq == 0 && seq == 0:
+		return false, nil
+	case head.Seq > 0 && head.ChainDID != hub || head.Seq > math.MaxInt64 || len(head.HeadID) > maxStatement:
+		return false, errors.New("it showed a head of another chain")
 	case head.Seq < seq || head.Seq == seq && head.HeadID != id:
 		l.metrics.witness("went_back")
-		return fmt.Errorf("its chain went back: record %d was %s, and now it ends at %d with %s", seq, id, head.Seq, head.HeadID)
+		return false, fmt.Errorf("its chain went back: record %d was %s, and now it ends at %d with %s", seq, id, head.Seq, head.HeadID)
 	}
-	return nil
+	return true, nil
 }
+
+// witnessSkew is how far the clock of a witness may run ahead: a word from the future
+// would make the chain look witnessed until then.
+const witnessSkew = time.Hour
 
 // Witness keeps what a peer saw at the end of this hub's chain (wire 2, K.8). A
 // word about another chain, or another end than ours, is none of ours.
@@ -113,8 +116,11 @@ func (l *Ledger) Witness(ctx context.Context, signed []byte) error {
 	if err := a.Verify(hub.AID(), peer); err != nil {
 		return err
 	}
+	if a.ObservedAt > millis(l.Now().Add(witnessSkew)) {
+		return errs.New(errs.Invalid, "attestation_time", "the attestation is of a time that has not come").In("attestation")
+	}
 	id := ""
-	if a.Seq <= 1<<62 {
+	if a.Seq <= math.MaxInt64 {
 		if id, err = l.Store.LinkID(ctx, a.Seq); err != nil {
 			return err
 		}
@@ -123,7 +129,7 @@ func (l *Ledger) Witness(ctx context.Context, signed []byte) error {
 		return errs.New(errs.Conflict, "attestation_other_head", "this chain has another record there").In("attestation")
 	}
 	return l.Store.Attest(ctx, Attested{Witness: a.Env.Signer, Seq: a.Seq, HeadID: a.HeadID,
-		ObservedAt: time.UnixMilli(int64(a.ObservedAt & (1<<50 - 1))).UTC(), Signed: signed})
+		ObservedAt: time.UnixMilli(int64(a.ObservedAt)).UTC(), Signed: signed})
 }
 
 // Witnessed is what others saw of the chain.

@@ -115,11 +115,15 @@ func (s *Ledger) Credit(ctx context.Context, p ledger.PeerPayment, seal ledger.S
 	return found(err, nil, "credit a payment of a peer's")
 }
 
-// Receive implements ledger.Clearing.
+// Receive implements ledger.Clearing. A hub that nothing was ever cleared with owes
+// nothing.
 func (s *Ledger) Receive(ctx context.Context, d ledger.Discharge) (owed uint64, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		left, err := owe(ctx, tx, d.Hub, 0, 0) // locks, and tells
-		if err != nil {
+		switch {
+		case errs.KindOf(err) == errs.NotFound:
+			return errMoreThanOwed(0, d.Amount)
+		case err != nil:
 			return err
 		}
 		owed = left.Owed
@@ -130,13 +134,17 @@ func (s *Ledger) Receive(ctx context.Context, d ledger.Discharge) (owed uint64, 
 			return err
 		}
 		if d.Amount > owed {
-			return errs.New(errs.Invalid, "more_than_owed", "that hub owes %d credits, and states that it paid %d", owed, d.Amount).In("receipt")
+			return errMoreThanOwed(owed, d.Amount)
 		}
 		left, err = owe(ctx, tx, d.Hub, -int64(d.Amount), 0)
 		owed = left.Owed
 		return err
 	})
 	return owed, found(err, nil, "take a statement")
+}
+
+func errMoreThanOwed(owed, stated uint64) error {
+	return errs.New(errs.Invalid, "more_than_owed", "that hub owes %d credits, and states that it paid %d", owed, stated).In("receipt")
 }
 
 func dischargeArgs(d ledger.Discharge) pgx.NamedArgs {
