@@ -21,11 +21,24 @@ func Busy(again time.Duration) error {
 	return errs.New(errs.Forbidden, "peer_busy", "the peer has its hands full just now").After(again)
 }
 
-// Asking all peers takes patience at most, and perMiB more for a large message.
+// ThinLine is no answer: the message was on its way to the peer when its time was
+// over. That is not the peer's failure.
+func ThinLine() error {
+	return errs.New(errs.Forbidden, "peer_line_slow", "the way to the peer is too slow for a message of this size")
+}
+
+// Asking all peers takes patience at most, and perMiB more for a large message: a
+// line of a megabit and a half has it there in time.
 const (
 	patience = 10 * time.Second
-	perMiB   = time.Second
+	perMiB   = 8 * time.Second
 )
+
+// Longer is how much longer a message may take for its size.
+func Longer(size int) time.Duration { return time.Duration(size>>16) * (perMiB >> 4) }
+
+// Patience is how long Offer takes at most with a message of a size.
+func Patience(size int) time.Duration { return patience + Longer(size) }
 
 // When to ask again after peers that failed, where they do not say it themselves.
 const (

@@ -76,7 +76,7 @@ func (o *Origin) Offer(ctx context.Context, m relay.Mail) (hub string, err error
 		return "", err
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(ctx, patience+perMiB*time.Duration(len(m.Envelope)>>20))
+	ctx, cancel := context.WithTimeout(ctx, Patience(len(m.Envelope)))
 	defer cancel()
 	f := Sign(key, m.To, m.Envelope, o.Now())
 	hub, err = ask(ctx, list, o.Circuits, func(ctx context.Context, p peers.Peer) (string, error) {

@@ -105,9 +105,9 @@ func TestAPeerThatHangs(t *testing.T) {
 	})
 }
 
-// The whole of it takes ten seconds, and one more for each MiB.
+// The whole of it takes ten seconds, and eight more for each MiB.
 func TestOfferIsBounded(t *testing.T) {
-	for size, want := range map[int]time.Duration{1: 10 * time.Second, 3 << 20: 13 * time.Second} {
+	for size, want := range map[int]time.Duration{1: 10*time.Second + time.Millisecond, 3 << 20: 34 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			names, w := []string{}, &world{does: map[string]func(context.Context) error{}}
 			for i := range 20 {

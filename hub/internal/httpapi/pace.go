@@ -34,6 +34,9 @@ func limitAnswer(w http.ResponseWriter, n int64) {
 
 // beginAnswer gives an answer its first deadline anew, where a large body may have
 // used up the one it had, and other hubs are asked before there is an answer.
-func beginAnswer(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(idle))
+func beginAnswer(w http.ResponseWriter) { giveTime(w, idle) }
+
+// giveTime is for an answer that others are asked for first.
+func giveTime(w http.ResponseWriter, d time.Duration) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d))
 }

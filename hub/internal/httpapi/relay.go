@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/anet-hub/anet/hub/internal/forward"
 	"github.com/anet-hub/anet/hub/internal/relay"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/wire"
@@ -53,6 +54,7 @@ func (m *Mail) send(a *API) signedHandler {
 		defer func() { release() }()
 		sent, err := m.Relay.Send(r.Context(), c.Proof, func() (to string, env []byte, err error) {
 			to, env, release, err = a.unpack(c)
+			giveTime(w, idle+forward.Patience(len(env)))
 			return to, env, err
 		})
 		if err != nil {

@@ -54,8 +54,8 @@ type Client struct {
 func New(o Options) *Client {
 	g := newGuard(o.Allow)
 	c := &Client{timeout: cmp.Or(o.Timeout, usualTimeout), agent: "anet-hub/" + cmp.Or(o.Version, "unknown")}
-	c.plain = transport(net.Dialer{Timeout: dialTimeout, ControlContext: g.plain, Resolver: o.resolver})
-	c.secure = transport(net.Dialer{Timeout: dialTimeout, ControlContext: g.secure, Resolver: o.resolver})
+	c.plain = transport(net.Dialer{Timeout: dialTimeout, ControlContext: lean(g.plain), Resolver: o.resolver})
+	c.secure = transport(net.Dialer{Timeout: dialTimeout, ControlContext: lean(g.secure), Resolver: o.resolver})
 	c.stays = &http.Client{Transport: c, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	c.follows = &http.Client{Transport: c, CheckRedirect: mayFollow}
 	return c
@@ -132,6 +132,11 @@ func (c *Client) Do(ctx context.Context, req *http.Request, maxAnswer int64) (st
 func (c *Client) call(ctx context.Context, by *http.Client, req *http.Request, maxAnswer int64) (int, http.Header, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.within(max(req.ContentLength, 0)+maxAnswer))
 	defer cancel()
+	return c.exchange(ctx, by, req, maxAnswer)
+}
+
+// exchange takes the time that ctx has.
+func (c *Client) exchange(ctx context.Context, by *http.Client, req *http.Request, maxAnswer int64) (int, http.Header, []byte, error) {
 	req = req.WithContext(ctx)
 	req.Header.Set("User-Agent", c.agent)
 	resp, err := by.Do(req)

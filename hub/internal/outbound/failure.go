@@ -27,7 +27,7 @@ func told(ctx context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return errs.New(errs.BadGateway, "answer_too_slow", "the peer did not answer in time").Because(context.DeadlineExceeded)
+		return tooSlow()
 	}
 	return unreachable(err)
 }

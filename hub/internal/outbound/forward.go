@@ -21,13 +21,18 @@ const maxForwarded = 64 << 10
 
 // Forward brings a message to a peer (forward.Carrier).
 func (c *Client) Forward(ctx context.Context, p peers.Peer, f wire.Forward) error {
-	req, err := forwardRequest(p.Endpoint, f)
+	var m moving
+	req, err := m.forwardRequest(p.Endpoint, f)
 	if err != nil {
 		return err
 	}
-	status, header, body, err := c.Do(ctx, req, maxForwarded)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout+forward.Longer(len(f.Payload)))
+	defer cancel()
+	ctx, end := m.watch(ctx, c.timeout, c.within(m.size))
+	defer end()
+	status, header, body, err := c.exchange(ctx, c.stays, req, maxForwarded)
 	if err != nil {
-		return err
+		return m.told(ctx, err)
 	}
 	switch status {
 	case http.StatusAccepted, http.StatusOK:
@@ -38,7 +43,7 @@ func (c *Client) Forward(ctx context.Context, p peers.Peer, f wire.Forward) erro
 
 // forwardRequest writes the payload in base64 as it goes: once more in memory, a
 // large one would be more than what its sender was let in with.
-func forwardRequest(endpoint string, f wire.Forward) (*http.Request, error) {
+func (m *moving) forwardRequest(endpoint string, f wire.Forward) (*http.Request, error) {
 	payload := f.Payload
 	f.Payload = nil
 	head, err := json.Marshal(f)
@@ -47,15 +52,16 @@ func forwardRequest(endpoint string, f wire.Forward) (*http.Request, error) {
 	}
 	before := strings.TrimSuffix(string(head), "null}") + `"`
 	body := func() (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(strings.NewReader(before), &encoder{src: payload}, strings.NewReader(`"}`))), nil
+		return m.from(io.MultiReader(strings.NewReader(before), &encoder{src: payload}, strings.NewReader(`"}`))), nil
 	}
 	req, err := http.NewRequest(http.MethodPost, endpoint+"/fed/v1/forward", nil)
 	if err != nil {
 		return nil, refusedAddress("it cannot be read").Because(err)
 	}
+	m.size = int64(len(before) + encodedLen(len(payload)) + len(`"}`))
 	req.Body, _ = body()
 	req.GetBody = body
-	req.ContentLength = int64(len(before) + encodedLen(len(payload)) + len(`"}`))
+	req.ContentLength = m.size
 	req.Header.Set("Content-Type", "application/json")
 	// A message that is brought twice is taken once, so one that met a connection
 	// which the peer had closed may be sent again. An empty list is not sent.
