@@ -167,6 +167,9 @@ func (b *buyer) collect(ctx context.Context, kept *voucher.Kept) (lapsed bool, e
 		return b.refused(kept, err)
 	}
 	v, receipt, err := b.hub.Check(ctx, kept, sold)
+	if errs.Is(err, voucher.Mismatch) && kept.Lapsed(b.Now()) {
+		return false, errors.Join(err, kept.Done()) // it will never get better
+	}
 	if err != nil {
 		return false, err
 	}

@@ -128,3 +128,30 @@ func TestVoucherIsCheckedFirst(t *testing.T) {
 		t.Errorf("without a hub it says %q", says)
 	}
 }
+
+// What cannot be bought is told before anybody is asked for anything.
+func TestVoucherBuyIsCheckedFirst(t *testing.T) {
+	h := newHub(t, 7)
+	p := newPerson(t)
+	p.wants(exitDone, "join", h.URL)
+	for _, tt := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"", exitUse, "is missing"},
+		{somebody, exitUse, "an AID and a capability"},
+		{"bafy text.digest", exitUse, "no full AID"},
+		{somebody + " text.digest --yes --agent", exitUse, "give one"},
+		{somebody + " text.digest --max 0", exitUse, "from 1 on"},
+		{somebody + " text.digest --wait 0s", exitUse, "such as 30s"},
+		{"http://hub.example/x402/resource/" + somebody + "/text.digest", exitUse, "not encrypted"},
+		{"ftp://hub.example/", exitUse, "no address"},
+		{h.URL + "/healthz", exitRefused, "costs nothing"},
+		{somebody + " text.digest --yes", exitRefused, "the gateway refused (404)"},
+	} {
+		if _, says := p.wants(tt.code, append([]string{"voucher", "buy"}, strings.Fields(tt.args)...)...); !strings.Contains(says, tt.says) {
+			t.Errorf("%s: says %q, want %q", tt.args, says, tt.says)
+		}
+	}
+}

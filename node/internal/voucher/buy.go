@@ -50,7 +50,7 @@ func unreachable(err error) error {
 func notSold(a answer) error {
 	switch {
 	case a.status < 300:
-		return errs.New(errs.Conflict, "nothing_to_pay", "what is at this address costs nothing (%d); no voucher is sold for it", a.status)
+		return errs.New(errs.Forbidden, "nothing_to_pay", "what is at this address costs nothing (%d); no voucher is sold for it", a.status)
 	case a.status < 400:
 		return errs.New(errs.BadGateway, "gateway_redirects", "the gateway sends on to %.200q; buy there, if you trust that", a.header.Get("Location"))
 	}

@@ -78,6 +78,27 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+// An address of a gateway says what is bought there, and is made of it.
+func TestDeals(t *testing.T) {
+	shop := testkit.Agent(t, 3).AID()
+	for _, capID := range []string{"text.digest", "ptz.absolute@onvif/camera-006", "ü?#%2F"} {
+		d, err := DealAt("https://hub.example/below", shop, capID)
+		must(t, err)
+		at, err := url.Parse(d.At.String())
+		must(t, err)
+		if got := DealOf(at); got.Seller != shop || got.Capability != capID {
+			t.Errorf("%s says %+v", at, got)
+		}
+	}
+	for _, other := range []string{"https://hub.example/", "https://hub.example/x402/resource/bafy/a", "https://hub.example/x402/resource/" + shop} {
+		at, err := url.Parse(other)
+		must(t, err)
+		if got := DealOf(at); got.Seller != "" || got.Capability != "" {
+			t.Errorf("%s says %+v", other, got)
+		}
+	}
+}
+
 // One payment is brought until it is known what it bought, and never another.
 func TestPay(t *testing.T) {
 	body, err := json.Marshal(wire.Sold{Voucher: []byte("voucher")})
