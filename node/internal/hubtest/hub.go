@@ -123,6 +123,7 @@ type Line struct {
 	aid    string
 	breaks string // the kind of request from which on nothing gets through
 	broken bool
+	pinned []byte // what the node knows of the ledger's keys
 }
 
 // Line connects a node; Open gives it a mailbox.

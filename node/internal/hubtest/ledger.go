@@ -106,15 +106,40 @@ func (p Purse) Networks() []string {
 	return []string{p.Network()}
 }
 
-// Own is the hub and its key history.
-func (p Purse) Own() (string, []byte) { return p.key.AID(), p.key.KEL() }
+// Own is the hub and its key history, as the node knows it.
+func (p Purse) Own() (string, []byte) {
+	p.hub.mu.Lock()
+	defer p.hub.mu.Unlock()
+	if p.line.pinned == nil {
+		p.line.pinned = p.key.KEL()
+	}
+	return p.key.AID(), p.line.pinned
+}
 
-// KEL answers for the hub itself.
-func (p Purse) KEL(_ context.Context, hub string, _ bool) ([]byte, error) {
-	if hub != p.key.AID() {
+// KEL answers for the hub itself, and has the node know what is fresh.
+func (p Purse) KEL(_ context.Context, hub string, fresh bool) ([]byte, error) {
+	own, known := p.Own()
+	if hub != own {
 		return nil, errs.New(errs.NotFound, "agent_unknown", "no such hub")
 	}
-	return p.key.KEL(), nil
+	p.hub.mu.Lock()
+	defer p.hub.mu.Unlock()
+	if fresh {
+		p.line.pinned = p.key.KEL()
+		known = p.line.pinned
+	}
+	return known, nil
+}
+
+// Rotate moves the hub to its next key.
+func (l *Ledger) Rotate() {
+	l.hub.mu.Lock()
+	defer l.hub.mu.Unlock()
+	next, err := l.key.Rotate(rand.Reader, time.Now())
+	if err != nil {
+		panic(err)
+	}
+	l.key = next
 }
 
 // Voucher signs what the gateway sells; edit may spoil it first.

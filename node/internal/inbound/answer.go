@@ -25,6 +25,7 @@ func (h *Handler) status(ctx context.Context, m mailbox.Mail) error {
 	if err != nil {
 		return err
 	}
+	h.Purse.Prepare(ctx, m.Ix, meta)
 	return h.answered(ctx, m, func(tx *journal.Tx, k *journal.Task) error {
 		next, moved := k.State.Next(msg.State)
 		if moved || !k.State.Terminal() && meta.Reason() != "" {
@@ -111,6 +112,7 @@ func (h *Handler) result(ctx context.Context, m mailbox.Mail) error {
 	if err != nil {
 		return err
 	}
+	h.Purse.Prepare(ctx, m.Ix, meta)
 	return h.answered(ctx, m, func(tx *journal.Tx, k *journal.Task) error {
 		sent := task.Ordered{Requester: h.AID, Provider: k.Peer, Ix: k.ID, RequestCID: k.RequestCID}
 		if _, err := msg.CheckReceipt(sent, sender(m)); err != nil {

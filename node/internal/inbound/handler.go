@@ -29,6 +29,8 @@ type Notifier interface {
 
 // Purse pays for what this node asked for.
 type Purse interface {
+	// Prepare learns what Hear will need, and has to be asked for, before the transaction.
+	Prepare(ctx context.Context, id string, meta task.Metadata)
 	// Hear takes what a provider says of the payment for a task: its price, which
 	// may be paid in this transaction, and what became of a payment.
 	Hear(tx *journal.Tx, k *journal.Task, meta task.Metadata) error

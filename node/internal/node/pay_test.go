@@ -91,6 +91,27 @@ func TestAPricedCall(t *testing.T) {
 	})
 }
 
+// A hub that has moved to another key signs receipts that both sides take, at once.
+func TestTheHubMovesToAnotherKey(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		shop, _ := w.shop(&counter{})
+		alice := w.node("alice")
+		ledger := w.hub.Ledger()
+		ledger.Grant(alice.aid(), 20)
+		for range 3 {
+			got := w.wait(alice, w.order(alice, shop, &Consent{}).ID, time.Minute)
+			if wantOutcome(t, "the call", got, "completed OK  verified"); status(got) != PayPaid || got.Payment.Unverified != nil {
+				t.Errorf("the payment is %+v, want it paid", got.Payment)
+			}
+			ledger.Rotate()
+			if _, err := alice.Redeem(t.Context(), Redemption{Amount: 1}); err != nil {
+				t.Errorf("a redemption: %v", err)
+			}
+			ledger.Rotate()
+		}
+	})
+}
+
 // What was agreed to when the task was sent is paid without another word, once,
 // and not above what was agreed.
 func TestConsent(t *testing.T) {

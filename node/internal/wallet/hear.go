@@ -1,7 +1,9 @@
 package wallet
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/journal"
@@ -49,6 +51,46 @@ func (w *Wallet) Hear(tx *journal.Tx, k *journal.Task, meta task.Metadata) error
 		}
 	}
 	return err
+}
+
+// Prepare asks the hub for its history anew where a receipt for a payment of this node is
+// signed with a key that the node does not know yet: the hub may have moved to it since.
+// What cannot be learned now is heard as it is, and resolved later.
+func (w *Wallet) Prepare(ctx context.Context, id string, meta task.Metadata) {
+	shown := w.responses(meta)
+	if len(shown) == 0 || w.Ledger == nil {
+		return
+	}
+	var spends []journal.Spend
+	err := w.Journal.Read(ctx, func(tx *journal.Tx) (err error) { spends, err = tx.Spends(id); return err })
+	ahead := func(a payment.SettlementResponse) bool {
+		return slices.ContainsFunc(spends, func(s journal.Spend) bool { return w.ahead(s, a) })
+	}
+	if err != nil || !slices.ContainsFunc(shown, ahead) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	hub, _ := w.Ledger.Own()
+	if _, err := w.Ledger.KEL(ctx, hub, true); err != nil {
+		w.Log.Warn("wallet: the hub cannot be asked for the key that it signs receipts with", "error", err)
+	}
+}
+
+// ahead reports whether a receipt is for a payment and by a key of the hub's that is
+// later than all that are known.
+func (w *Wallet) ahead(s journal.Spend, answer payment.SettlementResponse) bool {
+	auth, err := payment.ParseAuthorization(s.Signed)
+	if err != nil || s.State == journal.SpendPaid {
+		return false
+	}
+	own, kel := w.Ledger.Own()
+	got, shown, err := answer.Receipt()
+	if err != nil || !shown || !got.Settles(auth) || got.Env.Signer != own {
+		return false
+	}
+	h, err := identity.Replay(kel)
+	return err == nil && got.Env.Seq >= uint64(h.Len())
 }
 
 // responses are what the provider shows as receipts; a list that cannot be read

@@ -49,6 +49,12 @@ func (w *Wallet) Redeem(ctx context.Context, amount uint64, reference string) (j
 	if err != nil {
 		return r, w.unredeemed(ctx, r, err)
 	}
+	if w.redeemed(payload, answer) != nil { // the hub may have moved to another key
+		hub, _ := w.Ledger.Own()
+		if _, err := w.Ledger.KEL(ctx, hub, true); err != nil {
+			return r, err
+		}
+	}
 	if err := w.redeemed(payload, answer); err != nil {
 		return r, err
 	}
