@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/url"
 	"strings"
 
@@ -12,8 +11,8 @@ import (
 	"github.com/anet-hub/anet/hub/app"
 	"github.com/anet-hub/anet/hub/internal/certs"
 	"github.com/anet-hub/anet/hub/internal/doctor"
+	"github.com/anet-hub/anet/shared/checkup"
 	"github.com/anet-hub/anet/shared/cmdline"
-	"github.com/anet-hub/anet/shared/plain"
 )
 
 // patient says which hub to look at, and how.
@@ -84,23 +83,11 @@ func (w *patient) look(getenv func(string) string) (c doctor.Case, err error) {
 	return c, nil
 }
 
-func (p *Program) diagnose(of *url.URL, results doctor.Results) error {
+func (p *Program) diagnose(of *url.URL, results checkup.Results) error {
 	n := results.Findings()
-	err := p.show(map[string]any{"url": of.String(), "healthy": n == 0, "checks": results}, func(w io.Writer) {
-		for _, r := range results {
-			writeResult(w, r)
-		}
-	})
+	err := p.show(map[string]any{"url": of.String(), "healthy": n == 0, "checks": results}, results.Write)
 	if err == nil && n > 0 {
 		err = answer{fmt.Errorf("%d of %d checks found something", n, len(results))}
 	}
 	return err
-}
-
-func writeResult(w io.Writer, r doctor.Result) {
-	mark := map[doctor.Status]string{doctor.OK: "ok", doctor.Finding: "FOUND", doctor.Skipped: "skipped"}[r.Status]
-	fmt.Fprintf(w, "%s\t%s\t%s\n", mark, r.Check, plain.Line(r.Message))
-	if r.Status == doctor.Finding {
-		fmt.Fprintf(w, "\t\twhy: %s\n\t\t-> %s\n", plain.Line(r.Why), plain.Line(r.Next))
-	}
 }

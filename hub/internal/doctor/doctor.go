@@ -17,41 +17,10 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/shared/checkup"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
 )
-
-// Status is what a check came to.
-type Status string
-
-// The statuses. Skipped is a check that could not be made, and says why.
-const (
-	OK      Status = "ok"
-	Finding Status = "finding"
-	Skipped Status = "skipped"
-)
-
-// Result is one check, or one of several things that a check found.
-type Result struct {
-	Check   string `json:"check"`
-	Status  Status `json:"status"`
-	Message string `json:"message"`
-	Why     string `json:"why,omitempty"`  // it matters
-	Next    string `json:"next,omitempty"` // what to do
-}
-
-// Results are in the order in which they are worth mending.
-type Results []Result
-
-// Findings counts them.
-func (r Results) Findings() (n int) {
-	for _, one := range r {
-		if one.Status == Finding {
-			n++
-		}
-	}
-	return n
-}
 
 // Inside is what only the hub's operator has. Key and Facts may be missing.
 type Inside struct {
@@ -82,7 +51,7 @@ type Case struct {
 // exam is one examination.
 type exam struct {
 	Case
-	results Results
+	results checkup.Results
 	client  *http.Client
 
 	addresses []netip.Addr // of the name
@@ -92,7 +61,7 @@ type exam struct {
 }
 
 // Examine makes all checks that can be made.
-func (c Case) Examine(ctx context.Context) Results {
+func (c Case) Examine(ctx context.Context) checkup.Results {
 	x := &exam{Case: c}
 	if x.Dial == nil {
 		x.Dial = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
@@ -119,13 +88,13 @@ func (c Case) Examine(ctx context.Context) Results {
 }
 
 func (x *exam) fine(check, format string, args ...any) {
-	x.results = append(x.results, Result{Check: check, Status: OK, Message: fmt.Sprintf(format, args...)})
+	x.results = append(x.results, checkup.Result{Check: check, Status: checkup.OK, Message: fmt.Sprintf(format, args...)})
 }
 
 func (x *exam) skip(check, format string, args ...any) {
-	x.results = append(x.results, Result{Check: check, Status: Skipped, Message: fmt.Sprintf(format, args...)})
+	x.results = append(x.results, checkup.Result{Check: check, Status: checkup.Skipped, Message: fmt.Sprintf(format, args...)})
 }
 
 func (x *exam) found(check, message, why, next string) {
-	x.results = append(x.results, Result{check, Finding, message, why, next})
+	x.results = append(x.results, checkup.Result{Check: check, Status: checkup.Finding, Message: message, Why: why, Next: next})
 }

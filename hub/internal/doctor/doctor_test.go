@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/shared/checkup"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -126,7 +127,7 @@ func TestAHealthyHub(t *testing.T) {
 	}
 }
 
-func words(r Results) string {
+func words(r checkup.Results) string {
 	var b strings.Builder
 	for _, one := range r {
 		fmt.Fprintf(&b, "\n%s %s: %s", one.Status, one.Check, one.Message)
@@ -195,16 +196,16 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s: want %s: %q, found %s", tt.name, tt.check, tt.says, words(got))
 		}
 		for _, r := range got {
-			if r.Status == Finding && (r.Why == "" || r.Next == "") {
+			if r.Status == checkup.Finding && (r.Why == "" || r.Next == "") {
 				t.Errorf("%s: %s says neither why nor what to do", tt.name, r.Check)
 			}
 		}
 	}
 }
 
-func has(all Results, check, says string) bool {
+func has(all checkup.Results, check, says string) bool {
 	for _, r := range all {
-		if r.Check == check && r.Status == Finding && strings.Contains(r.Message, says) {
+		if r.Check == check && r.Status == checkup.Finding && strings.Contains(r.Message, says) {
 			return true
 		}
 	}

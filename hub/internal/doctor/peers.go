@@ -12,6 +12,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/shared/card"
+	"github.com/anet-hub/anet/shared/checkup"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/relayauth"
 	"github.com/anet-hub/anet/shared/wire"
@@ -39,7 +40,7 @@ func (x *exam) peers(ctx context.Context) {
 		x.skip(check, "this hub has none")
 		return
 	}
-	found := make([]Results, len(x.Inside.Peers))
+	found := make([]checkup.Results, len(x.Inside.Peers))
 	free := make(chan struct{}, peersAtOnce)
 	var busy sync.WaitGroup
 	for i, p := range x.Inside.Peers {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/peers"
+	"github.com/anet-hub/anet/shared/checkup"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/relayauth"
@@ -98,7 +99,7 @@ func TestPeersAreFoundOut(t *testing.T) {
 		got := h.Examine(t.Context())
 		found := false
 		for _, r := range got {
-			found = found || r.Check == "peers" && r.Status == Finding && r.Why != "" &&
+			found = found || r.Check == "peers" && r.Status == checkup.Finding && r.Why != "" &&
 				strings.HasPrefix(r.Message, "labs ") && strings.Contains(r.Message, tt.says) && strings.Contains(r.Next, tt.next)
 		}
 		if !found || got.Findings() != 1 {

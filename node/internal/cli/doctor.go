@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/node/internal/doctor"
+	"github.com/anet-hub/anet/shared/checkup"
 )
 
 func (p *Program) doctorCommand() *cobra.Command {
@@ -17,13 +15,14 @@ func (p *Program) doctorCommand() *cobra.Command {
 				return err
 			}
 			results := doctor.Examine(cmd.Context(), path, p.Now)
+			healthy := results.Findings() == 0
 			if err := p.show(struct {
-				Healthy bool           `json:"healthy"`
-				Checks  doctor.Results `json:"checks"`
-			}{results.Healthy(), results}, func(w io.Writer) { printChecks(w, results) }); err != nil {
+				Healthy bool            `json:"healthy"`
+				Checks  checkup.Results `json:"checks"`
+			}{healthy, results}, results.Write); err != nil {
 				return err
 			}
-			if !results.Healthy() {
+			if !healthy {
 				return exitWith(exitDifference)
 			}
 			return nil
@@ -33,14 +32,4 @@ the programs behind the capabilities, the disk, the hub, the clock and the runni
 node. It changes nothing.`
 	exiting(c, means(exitDifference, "it found something; the next step stands beside it"))
 	return example(c, "anet doctor", "anet doctor --json")
-}
-
-func printChecks(w io.Writer, results doctor.Results) {
-	for _, r := range results {
-		mark := map[doctor.Status]string{doctor.OK: "ok", doctor.Finding: "FOUND", doctor.Skipped: "skipped"}[r.Status]
-		fmt.Fprintf(w, "%s\t%s\t%s\n", mark, r.Check, text(r.Message))
-		if r.Next != "" {
-			fmt.Fprintf(w, "\t\t-> %s\n", line(r.Next))
-		}
-	}
 }

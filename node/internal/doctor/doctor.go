@@ -10,49 +10,19 @@ import (
 
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/datadir"
+	"github.com/anet-hub/anet/shared/checkup"
 )
-
-// Status is what a check came to.
-type Status string
-
-// The statuses. Skipped is a check that another finding made impossible.
-const (
-	OK      Status = "ok"
-	Finding Status = "finding"
-	Skipped Status = "skipped"
-)
-
-// Result is one check. A check that finds several things gives several.
-type Result struct {
-	Check   string `json:"check"`
-	Status  Status `json:"status"`
-	Message string `json:"message"`
-	Next    string `json:"next,omitempty"` // what to do about a finding
-}
-
-// Results are in the order in which they are worth mending.
-type Results []Result
-
-// Healthy reports whether nothing was found.
-func (r Results) Healthy() bool {
-	for _, one := range r {
-		if one.Status == Finding {
-			return false
-		}
-	}
-	return true
-}
 
 // exam is one examination.
 type exam struct {
 	dir     datadir.Dir
 	now     func() time.Time
-	results Results
+	results checkup.Results
 	conf    *config.Config // nil when it cannot be read
 }
 
 // Examine looks at the node of a folder.
-func Examine(ctx context.Context, path string, now func() time.Time) Results {
+func Examine(ctx context.Context, path string, now func() time.Time) checkup.Results {
 	x := &exam{now: now}
 	dir, err := datadir.At(path)
 	if err != nil {
@@ -73,14 +43,14 @@ func Examine(ctx context.Context, path string, now func() time.Time) Results {
 	return x.results
 }
 
-func (x *exam) add(check string, s Status, message, next string) {
-	x.results = append(x.results, Result{check, s, message, next})
+func (x *exam) add(check string, s checkup.Status, message, next string) {
+	x.results = append(x.results, checkup.Result{Check: check, Status: s, Message: message, Next: next})
 }
 
 func (x *exam) fine(check, format string, args ...any) {
-	x.add(check, OK, fmt.Sprintf(format, args...), "")
+	x.add(check, checkup.OK, fmt.Sprintf(format, args...), "")
 }
 
-func (x *exam) found(check, message, next string) { x.add(check, Finding, message, next) }
+func (x *exam) found(check, message, next string) { x.add(check, checkup.Finding, message, next) }
 
-func (x *exam) skip(check, why string) { x.add(check, Skipped, why, "") }
+func (x *exam) skip(check, why string) { x.add(check, checkup.Skipped, why, "") }
