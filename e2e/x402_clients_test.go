@@ -104,6 +104,27 @@ func TestTheOfficialClientBuysAtTheGateway(t *testing.T) {
 	audited(t, hub)
 }
 
+// The official client for discovery finds what is sold, where it is given the address
+// of the facilitator and nothing else.
+func TestTheOfficialClientFindsWhatIsSold(t *testing.T) {
+	hub := stage.HubInside(t)
+	seller := stall(t, &hub.Hub)
+	record := stage.Record(t, &hub.Hub, stage.Names{"$HUB": hub.AID, "$SELLER": seller.AID()})
+	node, dir := javascript(t)
+	out := stage.Run(t, 2*stage.Patience, stage.Command{
+		Name: "find.mjs", Path: node, Args: []string{filepath.Join(dir, "find.mjs"), record.Hub.URL + "/x402", seller.AID()},
+	})
+	var found wire.Resources
+	if out.Code != 0 || json.Unmarshal([]byte(out.Out), &found) != nil || found.Pagination.Total != 2 || len(found.Items) != 2 {
+		t.Fatalf("the client found %+v: %s", found, out)
+	}
+	first := found.Items[0]
+	if first.Metadata.Capability != "text.digest" || first.Accepts[0].PayTo != seller.AID() || !strings.HasSuffix(first.Resource, "/x402/resource/"+seller.AID()+"/text.digest") {
+		t.Errorf("the client found %+v", first)
+	}
+	golden.Equal(t, "testdata/x402/found.json", record.Transcript(t))
+}
+
 // The official middleware for Express sells with the hub as its facilitator, in both
 // of the orders that it knows.
 func TestTheOfficialMiddlewareSettlesAtTheHub(t *testing.T) {
@@ -152,7 +173,7 @@ func express(t *testing.T, facilitator, network, payee string) string {
 // What these clients sent once is understood still, and answered in the same way,
 // also where there is no Node.js.
 func TestRecordedClients(t *testing.T) {
-	for _, file := range []string{"gateway.json", "upfront.json", "after.json"} {
+	for _, file := range []string{"gateway.json", "upfront.json", "after.json", "found.json"} {
 		t.Run(file, func(t *testing.T) {
 			recorded, err := os.ReadFile(filepath.Join("testdata", "x402", file))
 			stage.Must(t, err)

@@ -37,7 +37,7 @@ type Names map[string]string
 // changing are the members that are different each time, and the words for them.
 var changing = map[string]string{
 	"authorization": "$AUTHORIZATION", "transaction": "$TRANSACTION", "voucher": "$VOUCHER",
-	payment.ExtReceipt: "$RECEIPT", "expires_at": "$TIME", "request_id": "$REQUEST",
+	payment.ExtReceipt: "$RECEIPT", "expires_at": "$TIME", "lastUpdated": "$TIME", "request_id": "$REQUEST",
 }
 
 var localhost = regexp.MustCompile(`127\.0\.0\.1:\d+`)

@@ -40,13 +40,13 @@ func trade(v *visitor) {
 		v.call("413 body_too_large", buyer, target, strings.Repeat(" ", 2<<20))
 	}
 	for _, target := range []string{"/x402/supported", "/x402/supply", "/x402/issuance", "/x402/issuance?from=2", "/x402/issuance?from=99999999999999999999",
-		"/x402/issuance/head", "/x402/witnesses", "/discovery/resources", "/discovery/resources?type=http&limit=1&offset=0"} {
+		"/x402/issuance/head", "/x402/witnesses", "/discovery/resources", "/x402/discovery/resources", "/discovery/resources?type=http&limit=1&offset=0"} {
 		v.get("200", target)
 	}
 	for _, bad := range []struct{ want, target string }{
 		{"400 from_invalid", "/x402/issuance?from=x"}, {"400 query_malformed", "/x402/issuance?from=%zz"},
 		{"400 query_malformed", "/discovery/resources?limit=%zz"}, {"400 limit_invalid", "/discovery/resources?limit=0"},
-		{"400 offset_invalid", "/discovery/resources?offset=-1"},
+		{"400 offset_invalid", "/discovery/resources?offset=-1"}, {"400 offset_invalid", "/x402/discovery/resources?offset=-1"},
 	} {
 		v.get(bad.want, bad.target)
 	}

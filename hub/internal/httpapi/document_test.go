@@ -196,7 +196,7 @@ func TestRareRefusalsAreDocumented(t *testing.T) {
 var reads = []string{
 	"/agents", "/agents?cap=x", "/?cap=x", "/graph", "/stats", "/a2a/v1/agents", "/agents/x", "/agents/x/reputation", "/agents/x/kel", "/agents/x/keys",
 	"/agents/x/card", "/agents/x/jwks.json", "/agents/x/p2p", "/a2a/v1/agents/x/card",
-	"/x402/supply", "/x402/issuance", "/x402/issuance/head", "/x402/witnesses", "/discovery/resources",
+	"/x402/supply", "/x402/issuance", "/x402/issuance/head", "/x402/witnesses", "/discovery/resources", "/x402/discovery/resources",
 	"/x402/resource/bafyreibufhsac5stptyv3bn7vq6eycq7hmel46x2mtqyiw7mo7rkrxxkri/x",
 }
 

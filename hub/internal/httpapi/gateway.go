@@ -4,8 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -150,56 +148,4 @@ func setHeader(w http.ResponseWriter, name string, v any) error {
 		w.Header().Set(name, value)
 	}
 	return err
-}
-
-// resources serves GET /discovery/resources: what is sold through the gateway, in
-// the form that x402 clients look for it.
-func (p *Payments) resources(w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r)
-	if err != nil {
-		return err
-	}
-	limit, err := limitOf(q, ledger.DefaultOffers, ledger.MaxOffers)
-	if err != nil {
-		return err
-	}
-	offset, err := offsetOf(q)
-	if err != nil {
-		return err
-	}
-	out := wire.Resources{X402Version: payment.X402Version, Items: []wire.SoldResource{}, Pagination: wire.Pagination{Limit: limit, Offset: offset}}
-	if kind := q.Get("type"); kind != "" && kind != "http" {
-		return writeJSON(w, http.StatusOK, out) // nothing else is sold here
-	}
-	page, total, err := p.Ledger.Offers(r.Context(), limit, offset)
-	if err != nil {
-		return err
-	}
-	for _, o := range page {
-		option, err := p.Ledger.Quote(o)
-		if err != nil {
-			return err
-		}
-		out.Items = append(out.Items, wire.SoldResource{
-			Resource: strings.TrimRight(p.api.homeHub(r), "/") + "/x402/resource/" + o.AID + "/" + url.PathEscape(o.Capability), Type: "http",
-			X402Version: payment.X402Version, Accepts: []payment.Requirements{option}, LastUpdated: o.At.Unix(),
-			Metadata: wire.ResourceMetadata{AID: o.AID, Capability: o.Capability},
-		})
-	}
-	out.Pagination.Total = total
-	return writeJSON(w, http.StatusOK, out)
-}
-
-// maxOffset is how far a list is walked by numbers.
-const maxOffset = 1_000_000
-
-func offsetOf(q url.Values) (int, error) {
-	if !q.Has("offset") {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(q.Get("offset"))
-	if err != nil || n < 0 || n > maxOffset {
-		return 0, errs.New(errs.Invalid, "offset_invalid", "offset is a number from 0 to %d", maxOffset).In("offset")
-	}
-	return n, nil
 }

@@ -28,7 +28,9 @@ func (p *Payments) routes(a *API, r chi.Router) {
 	r.Post("/x402/verify", a.open(p.verify))
 	r.Post("/x402/settle", a.open(p.settle))
 	r.Get("/x402/resource/{aid}/{capability}", a.open(p.resource))
-	r.Get("/discovery/resources", a.open(p.resources))
+	for _, path := range discoveryPaths {
+		r.Get(path, a.open(p.resources))
+	}
 	p.creditRoutes(a, r)
 	p.issuanceRoutes(a, r)
 }

@@ -387,8 +387,16 @@ func TestResourcesAreListed(t *testing.T) {
 	if rest := m.get("/discovery/resources?limit=2&offset=2"); len(rest.body["items"].([]any)) != 1 {
 		t.Errorf("%s", rest.raw)
 	}
-	if none := m.get("/discovery/resources?type=mcp"); len(none.body["items"].([]any)) != 0 {
-		t.Errorf("%s", none.raw)
+	for query, want := range map[string]int{
+		"type=mcp": 0, "scheme=exact": 0, "network=eip155:8453": 0, "extensions=bazaar": 0, "payTo=" + m.alice.AID(): 0, "payTo=x": 0, "offset=3": 0,
+		"type=http&scheme=anet-credit&payTo=" + m.bob.AID() + "&network=" + payment.Network(m.hub.AID()): 3,
+		"payTo=" + m.bob.AID() + "&limit=2": 2, "payTo=" + m.bob.AID() + "&offset=2": 1, "payTo=" + m.bob.AID() + "&offset=4": 0,
+	} {
+		for _, path := range []string{"/discovery/resources?", "/x402/discovery/resources?"} {
+			if found := m.get(path + query); len(found.body["items"].([]any)) != want {
+				t.Errorf("%s%s: %s, want %d", path, query, found.raw, want)
+			}
+		}
 	}
 	lift := m.block(moderation.Target{AID: m.bob.AID()})
 	if none := m.get("/discovery/resources"); len(none.body["items"].([]any)) != 0 {

@@ -7,7 +7,6 @@ import (
 	"errors"
 
 	"github.com/anet-hub/anet/shared/capability"
-	"github.com/anet-hub/anet/shared/card/adp"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/payment"
@@ -51,14 +50,14 @@ func (l *Ledger) Offer(ctx context.Context, aid, capID string) (o Offer, err err
 	if err != nil {
 		return o, err
 	}
-	price, ok := c.Price(capID)
+	price, ok := c.prices[capID]
 	switch {
 	case !ok:
 		return o, errNotSold()
-	case c.RedeemAt() == "":
+	case c.redeemAt == "":
 		return o, errs.New(errs.Conflict, "seller_unreachable", "the seller names no address at which it takes vouchers")
 	}
-	return Offer{Seller: aid, Capability: capID, Price: price, RedeemAt: c.RedeemAt(), Network: payment.Network(hub.AID())}, nil
+	return Offer{Seller: aid, Capability: capID, Price: price, RedeemAt: c.redeemAt, Network: payment.Network(hub.AID())}, nil
 }
 
 func errNotSold() error {
@@ -66,13 +65,9 @@ func errNotSold() error {
 }
 
 // sellerCard verifies the stored card anew: keys may have been retired since.
-func (l *Ledger) sellerCard(aid string, s Seller) (*adp.Card, error) {
-	h, err := l.Replay(s.KEL)
-	if err != nil {
-		return nil, err
-	}
-	c, err := adp.Admit(s.Card, h, 0, l.Now())
-	if err == nil && c.Subject == aid {
+func (l *Ledger) sellerCard(aid string, s Seller) (*stall, error) {
+	c, err := l.vetted.admit(s, l.Replay, l.Now())
+	if err == nil && c.subject == aid {
 		return c, nil
 	}
 	return nil, errs.New(errs.Conflict, "seller_card_invalid", "the card in which the seller names its prices does not verify").Because(err)
@@ -186,18 +181,4 @@ func signVoucher(hub *identity.Controller, s Settlement) ([]byte, error) {
 		Capability: s.Capability, Amount: s.Amount, Network: payment.Network(hub.AID()),
 		NotAfter: millis(s.At.Add(payment.VoucherWindow)), Nonce: hex.EncodeToString(nonce[:])})
 	return wire, err
-}
-
-// Offers lists what is sold here. Page is what lists show of it.
-func (l *Ledger) Offers(ctx context.Context, limit, offset int) ([]Listed, int64, error) {
-	return l.Store.Offers(ctx, limit, offset)
-}
-
-// Quote is the option of a listed offer.
-func (l *Ledger) Quote(o Listed) (payment.Requirements, error) {
-	hub, err := l.hub()
-	if err != nil {
-		return payment.Requirements{}, err
-	}
-	return Offer{Seller: o.AID, Price: o.Price, Network: payment.Network(hub.AID())}.Option(), nil
 }

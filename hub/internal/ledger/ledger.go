@@ -61,14 +61,19 @@ type Deps struct {
 type Ledger struct {
 	Deps
 	metrics  *metrics
-	sums     sums
+	supply   kept[Supply]
+	seen     kept[Witnesses]
+	shelf    kept[Shelf]
+	vetted   vetted
 	settled  heard[payment.SettlementResponse] // by peers
 	homes    heard[string]                     // of payees
 	underway underway
 }
 
 // New makes the rules over their store.
-func New(d Deps) *Ledger { return &Ledger{Deps: d, metrics: newMetrics(d.Metrics)} }
+func New(d Deps) *Ledger {
+	return &Ledger{Deps: d, metrics: newMetrics(d.Metrics), supply: kept[Supply]{least: supplyFor}}
+}
 
 // hub is the identity, or the failure of a hub that has none yet.
 func (l *Ledger) hub() (*identity.Controller, error) {

@@ -17,6 +17,7 @@ type Store interface {
 	Clearing
 	Owners
 	Public
+	Selling
 	Witnessing
 
 	// Standing reads, as of one moment, what a payment is judged by.
@@ -71,8 +72,6 @@ type Public interface {
 	Head(ctx context.Context) (seq uint64, id string, err error)
 	// Links gives up to n links of the chain from a number on.
 	Links(ctx context.Context, from uint64, n int) ([]Link, error)
-	// Offers gives a page of what shown agents sell, and how much there is.
-	Offers(ctx context.Context, limit, offset int) (page []Listed, total int64, err error)
 
 	// Attest keeps a witness's word; the same one again changes nothing.
 	Attest(ctx context.Context, a Attested) error
@@ -180,13 +179,6 @@ type Seal func(head evidence.Head, issues []Issue) ([]Link, error)
 type Seller struct {
 	KEL, Card []byte // Card is the older one, nil where there is none
 	Blocked   bool
-}
-
-// Listed is an offer as lists show it.
-type Listed struct {
-	AID, Capability string
-	Price           uint64
-	At              time.Time
 }
 
 // Attested is a witness's word as it was signed.

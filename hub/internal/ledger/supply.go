@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"math"
-	"sync"
 	"time"
 )
 
@@ -33,26 +32,13 @@ func (s Supply) Chain() uint64 { return s.Issued - s.Retired }
 // Agrees reports whether accounts hold what the chain says.
 func (s Supply) Agrees() bool { return s.Balances == s.Chain() }
 
-// sums is the last supply that was read.
-type sums struct {
-	mu   sync.Mutex
-	at   time.Time
-	last Supply
-}
-
-// Supply reads the supply, at most a few seconds old.
+// Supply reads the supply, at most a few seconds old, or more where reading it takes
+// long.
 func (l *Ledger) Supply(ctx context.Context) (Supply, error) {
-	l.sums.mu.Lock()
-	defer l.sums.mu.Unlock()
-	now := l.Now()
-	if age := now.Sub(l.sums.at); age >= 0 && age < supplyFor {
-		return l.sums.last, nil
-	}
-	t, err := l.Store.Totals(ctx)
-	if err == nil {
-		l.sums.last, l.sums.at = Supply{t}, now
-	}
-	return Supply{t}, err
+	return l.supply.get(ctx, l.Now, func(ctx context.Context) (Supply, error) {
+		t, err := l.Store.Totals(ctx)
+		return Supply{t}, err
+	})
 }
 
 // Issuance gives the chain from a number on. Beyond what can be counted there is

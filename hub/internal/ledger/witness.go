@@ -147,7 +147,7 @@ func (l *Ledger) Witnessed(ctx context.Context) (w Witnessed, err error) {
 	if w.HeadSeq, _, err = l.Store.Head(ctx); err != nil {
 		return w, err
 	}
-	if w.Witnesses, err = l.Store.Witnesses(ctx); err != nil {
+	if w.Witnesses, err = l.seen.get(ctx, l.Now, l.Store.Witnesses); err != nil {
 		return w, err
 	}
 	w.Page, err = l.Store.Attestations(ctx, ChainPage)

@@ -12,9 +12,23 @@ import (
 	"github.com/anet-hub/anet/hub/internal/ledger"
 )
 
+// What is read of an account, of a seller and of the chain: never more of a table than
+// is shown.
+const (
+	accountSQL  = `SELECT balance, entries FROM account WHERE aid = @aid`
+	entriesSQL  = `SELECT n, delta, reason, coalesce(auth_id, ''), at FROM account_entry WHERE aid = @aid ORDER BY n DESC LIMIT @n`
+	redeemedSQL = redemptionSQL + ` WHERE aid = @aid ORDER BY n DESC LIMIT @n`
+	sellerSQL   = `
+	SELECT m.kel, c.card, EXISTS (SELECT FROM block b WHERE b.aid = a.aid AND ` + holds + `)
+	FROM agent a JOIN member m USING (aid) LEFT JOIN agent_adp_card c USING (aid) WHERE a.aid = @aid`
+	linksSQL        = `SELECT ` + linkColumns + ` FROM issuance WHERE seq >= @from ORDER BY seq LIMIT @n`
+	linkIDSQL       = `SELECT id FROM issuance WHERE seq = @seq`
+	attestationsSQL = `SELECT witness, seq, head_id, observed_at, signed FROM attestation ORDER BY seq DESC, witness LIMIT @n`
+)
+
 // Account implements ledger.Store.
 func (s *Ledger) Account(ctx context.Context, aid string) (a ledger.Account, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT balance, entries FROM account WHERE aid = @aid`, pgx.NamedArgs{"aid": aid}).Scan(&a.Balance, &a.Entries)
+	err = s.pool.QueryRow(ctx, accountSQL, pgx.NamedArgs{"aid": aid}).Scan(&a.Balance, &a.Entries)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return a, nil
 	}
@@ -23,9 +37,7 @@ func (s *Ledger) Account(ctx context.Context, aid string) (a ledger.Account, err
 
 // Entries implements ledger.Store.
 func (s *Ledger) Entries(ctx context.Context, aid string, n int) ([]ledger.Entry, error) {
-	return newest(ctx, s, `
-		SELECT n, delta, reason, coalesce(auth_id, ''), at FROM account_entry WHERE aid = @aid ORDER BY n DESC LIMIT @n`,
-		aid, n, pgx.RowToStructByPos[ledger.Entry])
+	return newest(ctx, s, entriesSQL, aid, n, pgx.RowToStructByPos[ledger.Entry])
 }
 
 // newest reads the last rows of something, and turns them round.
@@ -46,16 +58,13 @@ func (s *Ledger) Redemptions(ctx context.Context, aid string, n int) (page []led
 	if err != nil {
 		return nil, total, fmt.Errorf("count redemptions: %w", err)
 	}
-	page, err = newest(ctx, s, redemptionSQL+` WHERE aid = @aid ORDER BY n DESC LIMIT @n`, aid, n, toRedemption)
+	page, err = newest(ctx, s, redeemedSQL, aid, n, toRedemption)
 	return page, total, err
 }
 
 // Seller implements ledger.Store.
 func (s *Ledger) Seller(ctx context.Context, aid string, now time.Time) (v ledger.Seller, err error) {
-	err = s.pool.QueryRow(ctx, `
-		SELECT m.kel, c.card, EXISTS (SELECT FROM block b WHERE b.aid = a.aid AND `+holds+`)
-		FROM agent a JOIN member m USING (aid) LEFT JOIN agent_adp_card c USING (aid) WHERE a.aid = @aid`,
-		pgx.NamedArgs{"aid": aid, "asked_at": now}).Scan(&v.KEL, &v.Card, &v.Blocked)
+	err = s.pool.QueryRow(ctx, sellerSQL, pgx.NamedArgs{"aid": aid, "asked_at": now}).Scan(&v.KEL, &v.Card, &v.Blocked)
 	return v, found(err, errAgentUnknown(), "read what an agent sells")
 }
 
@@ -94,8 +103,7 @@ func toLink(r pgx.CollectableRow) (k ledger.Link, err error) {
 
 // Links implements ledger.Public.
 func (s *Ledger) Links(ctx context.Context, from uint64, n int) ([]ledger.Link, error) {
-	rows, err := s.pool.Query(ctx, `SELECT `+linkColumns+` FROM issuance WHERE seq >= @from ORDER BY seq LIMIT @n`,
-		pgx.NamedArgs{"from": int64(from), "n": n})
+	rows, err := s.pool.Query(ctx, linksSQL, pgx.NamedArgs{"from": int64(from), "n": n})
 	if err != nil {
 		return nil, fmt.Errorf("read the chain: %w", err)
 	}
@@ -104,26 +112,11 @@ func (s *Ledger) Links(ctx context.Context, from uint64, n int) ([]ledger.Link, 
 
 // LinkID implements ledger.Public.
 func (s *Ledger) LinkID(ctx context.Context, seq uint64) (id string, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT id FROM issuance WHERE seq = @seq`, pgx.NamedArgs{"seq": int64(seq)}).Scan(&id)
+	err = s.pool.QueryRow(ctx, linkIDSQL, pgx.NamedArgs{"seq": int64(seq)}).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
 	return id, found(err, nil, "read a link of the chain")
-}
-
-// Offers implements ledger.Public: of agents that lists show.
-func (s *Ledger) Offers(ctx context.Context, limit, offset int) (page []ledger.Listed, total int64, err error) {
-	const shown = ` FROM gateway_offer o WHERE (SELECT shown FROM agent a WHERE a.aid = o.aid)`
-	if err := s.pool.QueryRow(ctx, `SELECT count(*)`+shown).Scan(&total); err != nil {
-		return nil, 0, fmt.Errorf("count offers: %w", err)
-	}
-	rows, err := s.pool.Query(ctx, `SELECT aid, capability, price, at`+shown+` ORDER BY aid, capability LIMIT @limit OFFSET @offset`,
-		pgx.NamedArgs{"limit": limit, "offset": offset})
-	if err != nil {
-		return nil, 0, fmt.Errorf("read offers: %w", err)
-	}
-	page, err = pgx.CollectRows(rows, pgx.RowToStructByPos[ledger.Listed])
-	return page, total, err
 }
 
 // Attest implements ledger.Public.
@@ -138,8 +131,7 @@ func (s *Ledger) Attest(ctx context.Context, a ledger.Attested) error {
 
 // Attestations implements ledger.Public.
 func (s *Ledger) Attestations(ctx context.Context, n int) ([]ledger.Attested, error) {
-	rows, err := s.pool.Query(ctx, `
-		SELECT witness, seq, head_id, observed_at, signed FROM attestation ORDER BY seq DESC, witness LIMIT @n`, pgx.NamedArgs{"n": n})
+	rows, err := s.pool.Query(ctx, attestationsSQL, pgx.NamedArgs{"n": n})
 	if err != nil {
 		return nil, fmt.Errorf("read attestations: %w", err)
 	}

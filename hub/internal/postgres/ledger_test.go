@@ -559,3 +559,34 @@ func TestARestoredLedgerIsReadOnly(t *testing.T) {
 	}
 	b.balanced()
 }
+
+// Pages of offers by numbers are those of one list, wherever they begin.
+func TestOffersByNumbers(t *testing.T) {
+	b := newBank(t)
+	seed(t, b.pool, 60)
+	for _, sql := range []string{
+		`UPDATE agent SET shown = aid <> '` + agentOf(7) + `'`,
+		`INSERT INTO agent_adp_card (aid, card) SELECT aid, '{}' FROM agent`,
+		`INSERT INTO gateway_offer (aid, capability, price, at) SELECT aid, 'cap.' || i, i, '2026-01-01Z' FROM agent, generate_series(1, 5) AS i`,
+	} {
+		if _, err := b.pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := map[ledger.Mark]bool{}
+	for offset := 0; offset < 320; offset += 7 {
+		page, total, err := b.Offers(t.Context(), "", 7, offset)
+		if err != nil || total != 295 || len(page) != max(0, min(7, 295-offset)) {
+			t.Fatalf("from %d on: %d offers of %d, %v, want all of 295", offset, len(page), total, err)
+		}
+		for _, o := range page {
+			all[o.Mark] = true
+		}
+	}
+	if of, total, err := b.Offers(t.Context(), agentOf(9), 2, 1); err != nil || total != 5 || len(of) != 2 || of[0].Capability != "cap.2" {
+		t.Errorf("of one seller: %+v of %d, %v", of, total, err)
+	}
+	if len(all) != 295 {
+		t.Errorf("the pages show %d offers, want 295", len(all))
+	}
+}
