@@ -281,6 +281,7 @@ func TestALostAnswerIsPending(t *testing.T) {
 	if w.a.credits(w.alice) != 75 || w.b.credits(w.bob) != 100 {
 		t.Errorf("alice has %v, bob %v", w.a.credits(w.alice), w.b.credits(w.bob))
 	}
+	w.deaf(p)
 	line.cut.Store(false)
 	if s := w.settle(p); s["success"] != true {
 		t.Errorf("afterwards: %v", s)
@@ -289,6 +290,28 @@ func TestALostAnswerIsPending(t *testing.T) {
 		t.Errorf("alice has %v, bob %v, want 75 and 125", w.a.credits(w.alice), w.b.credits(w.bob))
 	}
 	w.even(25)
+}
+
+// deaf has b close to payments of a, in every way there is: one that moved already is
+// open until it is credited, and any other refused.
+func (w *branches) deaf(moved *ledgertest.Payment) {
+	w.b.t.Helper()
+	check := func(why, want string) {
+		w.b.t.Helper()
+		if s := w.settle(moved); s["errorReason"] != payment.SettlementPending {
+			w.b.t.Errorf("%s, of a payment that moved: %v", why, s)
+		}
+		if s := w.settle(w.pays(25)); s["errorReason"] != want {
+			w.b.t.Errorf("%s, of another: %v, want %s", why, s, want)
+		}
+	}
+	w.b.setLimit(w.a.hub, 24)
+	check("it may owe less", payment.SettlementFailed)
+	if err := w.b.desk().Credits.Allow(w.b.t.Context(), w.a.hub, false, 0, byTester); err != nil {
+		w.b.t.Fatal(err)
+	}
+	check("nothing is cleared any more", payment.NetworkMismatch)
+	w.b.setLimit(w.a.hub, 1000)
 }
 
 // liar is a hub whose receipts are not what they should be.

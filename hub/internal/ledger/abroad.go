@@ -3,7 +3,9 @@ package ledger
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,13 +37,33 @@ func (l *Ledger) enter(ctx context.Context, t tender, req payment.FacilitatorReq
 		return payment.ParseSettlement(before.Answer)
 	}
 	d, err := l.entering(ctx, hub.AID(), t)
+	if no := (*Refusal)(nil); errors.As(err, &no) && d.Hub != "" {
+		err = l.unmoved(ctx, d.Hub, t, req, no)
+	}
 	if err != nil {
 		return l.outcome(t, Settlement{}, false, err)
 	}
-	if d.Owed > d.Most || t.auth.Amount > d.Most-d.Owed {
-		return l.outcome(t, Settlement{}, false, refuse(payment.SettlementFailed, "the payer's hub owes this one as much as it may"))
-	}
 	return l.send(ctx, d, t, req)
+}
+
+// unmoved lets a payment be refused only where its ledger has not moved it: it may
+// have been asked before, when there still was room or the payee was still here, and
+// its answer lost. Then it is not credited yet, and that is no refusal.
+func (l *Ledger) unmoved(ctx context.Context, peer string, t tender, req payment.FacilitatorRequest, no *Refusal) error {
+	if !slices.Contains(l.Peers.All(), peer) {
+		return Pending() // paused: nobody can ask
+	}
+	if _, err := l.errand(t.from, peer); err != nil {
+		return err
+	}
+	v, err := l.Peers.Verify(ctx, peer, req)
+	switch {
+	case err != nil:
+		return fmt.Errorf("ask whether a payment moved that is refused here (%s): %w", no.Reason, err)
+	case v.InvalidReason == payment.DuplicateNonce:
+		return Pending()
+	}
+	return no
 }
 
 // send has a peer settle, unless it just answered the same request.
@@ -116,40 +138,67 @@ func (u *underway) end(hub string, amount uint64) {
 	}
 }
 
-// entering are the checks before anything is asked of the peer.
+// entering are the checks before anything is asked of the peer. A debt with a refusal
+// is one of which this hub's own state is the reason, and that may change.
 func (l *Ledger) entering(ctx context.Context, hub string, t tender) (d Debt, err error) {
 	ledger, _ := payment.HubOf(t.accepted.Network)
-	d, ok, err := l.debt(ctx, ledger)
+	d, err = l.debt(ctx, ledger)
 	switch {
 	case err != nil:
 		return d, err
-	case !ok:
-		return d, refuse(payment.NetworkMismatch, "this hub takes no payments of that network")
-	case t.unread != nil:
-		return d, t.unread
+	case d.Hub == "":
+		return d, errNotCleared()
+	}
+	if err := t.enters(hub); err != nil {
+		if !d.Open {
+			err = errNotCleared()
+		}
+		return Debt{}, err
+	}
+	return d, l.welcome(ctx, d, t)
+}
+
+func errNotCleared() *Refusal {
+	return refuse(payment.NetworkMismatch, "this hub takes no payments of that network")
+}
+
+// enters is K.3 as far as it can be said of a payment on another ledger, from step 4
+// to step 6.
+func (t tender) enters(hub string) error {
+	if t.unread != nil {
+		return t.unread
 	}
 	if err := payment.CheckAmount(t.auth.Amount); err != nil {
-		return d, asRefusal(err)
+		return asRefusal(err)
 	}
 	if no := t.plausible(); no != nil {
-		return d, no
+		return no
 	}
 	if no := t.agrees(); no != nil {
-		return d, no
+		return no
 	}
 	if t.auth.PayTo == hub {
-		return d, refuse(payment.PayeeMismatch, "money to the hub is redeemed, not settled")
+		return refuse(payment.PayeeMismatch, "money to the hub is redeemed, not settled")
 	}
+	return nil
+}
+
+// welcome holds a payment to what this hub takes now.
+func (l *Ledger) welcome(ctx context.Context, d Debt, t tender) error {
 	s, err := l.Store.Standing(ctx, t.question(l.Now()))
 	switch {
 	case err != nil:
-		return d, err
+		return err
+	case !d.Open || !slices.Contains(l.Peers.All(), d.Hub):
+		return errNotCleared()
 	case !s.Known:
-		return d, refuse(payment.PayeeMismatch, "the payee is no agent of this hub")
+		return refuse(payment.PayeeMismatch, "the payee is no agent of this hub")
 	case s.ReadOnly:
-		return d, ReadOnly()
+		return ReadOnly()
+	case d.Owed > d.Most || t.auth.Amount > d.Most-d.Owed:
+		return refuse(payment.SettlementFailed, "the payer's hub owes this one as much as it may")
 	}
-	return d, nil
+	return nil
 }
 
 // carry has the peer settle, and credits. Whatever goes wrong once the peer was
@@ -219,24 +268,22 @@ func (l *Ledger) TakePeerPayment(ctx context.Context, p PeerPayment) error {
 func (l *Ledger) received(peer string, t tender, answer payment.SettlementResponse) (p PeerPayment, err error) {
 	r, ok, err := answer.Receipt()
 	if err != nil || !ok {
-		return p, refuseOpen("it has no receipt that can be read")
+		return p, errors.New("it has no receipt that can be read")
 	}
 	h, ok := l.Peers.History(peer)
 	if !ok {
-		return p, refuseOpen("the hub is no peer any more")
+		return p, errors.New("the hub is no peer any more")
 	}
 	if err := r.Verify(h); err != nil || !r.Settles(t.auth) {
-		return p, refuseOpen("its receipt is not for this payment")
+		return p, errors.New("its receipt is not for this payment")
 	}
 	p = PeerPayment{AuthID: t.auth.ID(), Hub: peer, Payer: t.auth.Payer, PayTo: t.auth.PayTo, Amount: t.auth.Amount, Signed: t.wire, At: l.now()}
 	if p.Answer, err = json.Marshal(answer); err != nil {
 		return p, err
 	}
-	p.Receipt, err = receiptOf(answer)
+	p.Receipt, err = answer.ReceiptBytes()
 	return p, err
 }
-
-func refuseOpen(why string) error { return fmt.Errorf("%s", why) }
 
 // home finds the peer that a payee without an account here is an agent of; empty
 // where nobody is cleared with, and then an account is opened here.

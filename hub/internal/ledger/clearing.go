@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/audit"
@@ -75,15 +74,19 @@ const (
 	ReasonToPeer   = "payment to another hub"
 )
 
-// debt is how this hub stands with another one that it takes payments of.
-func (l *Ledger) debt(ctx context.Context, hub string) (d Debt, ok bool, err error) {
-	open, err := l.Clears(ctx)
-	for _, d := range open {
+// debt is how this hub stands with a peer that is known for who it is; zero where
+// there never was anything between them.
+func (l *Ledger) debt(ctx context.Context, hub string) (Debt, error) {
+	if _, proven := l.Peers.History(hub); !proven {
+		return Debt{}, nil
+	}
+	all, err := l.Store.Debts(ctx)
+	for _, d := range all {
 		if d.Hub == hub {
-			return d, true, nil
+			return d, err
 		}
 	}
-	return d, false, err
+	return Debt{}, err
 }
 
 // Clears are the peers that payments are taken across with, in table order.
@@ -142,7 +145,7 @@ func discharges(r payment.SignedReceipt, from, to string, h *identity.History) e
 	switch {
 	case r.Payer != from || r.PayTo != to || r.Network != payment.Network(from):
 		return badDischarge("it is no statement of that hub to this one")
-	case r.AuthID == "" || len(r.AuthID) > maxStatement || !printable(r.AuthID[:min(len(r.AuthID), MaxReference)]) || strings.ContainsRune(r.AuthID, 0):
+	case r.AuthID == "" || !printable(r.AuthID, maxStatement):
 		return badDischarge("its id cannot be kept")
 	}
 	if err := r.Verify(h); err != nil {
@@ -151,13 +154,13 @@ func discharges(r payment.SignedReceipt, from, to string, h *identity.History) e
 	return nil
 }
 
-const maxStatement = 512
+const maxStatement = 512 // bytes of the id of a statement
 
 func badDischarge(why string) *errs.Error {
 	return errs.New(errs.Invalid, "receipt_invalid", "the statement does not count: %s", why).In("receipt")
 }
 
-var validStatement = regexp.MustCompile(`^[A-Za-z0-9._-]{0,64}$`)
+var validReference = regexp.MustCompile(`^[A-Za-z0-9._-]{0,64}$`)
 
 // Clear states to a peer that a part of what this hub owes it was paid off, and
 // tells what is still due. One that was under way is brought to its end instead, as
@@ -170,7 +173,7 @@ func (l *Ledger) Clear(ctx context.Context, peer string, amount uint64, referenc
 	if err := payment.CheckAmount(amount); err != nil {
 		return 0, err
 	}
-	if !validStatement.MatchString(reference) {
+	if !validReference.MatchString(reference) {
 		return 0, errs.New(errs.Invalid, "reference_invalid", "a reference has up to 64 letters, digits, dots, - and _").In("reference")
 	}
 	d, err := l.statement(hub, peer, amount, reference)

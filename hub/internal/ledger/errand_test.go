@@ -52,6 +52,13 @@ func (n *neighbour) Settle(_ context.Context, _ string, req payment.FacilitatorR
 		Extensions: payment.Extensions{payment.ExtReceipt: []byte(`"` + codec.EncodeB64(receipt) + `"`), "anet.payee": []byte(`"elsewhere"`)}}, err
 }
 
+func (n *neighbour) Verify(context.Context, string, payment.FacilitatorRequest) (payment.VerifyResponse, error) {
+	if n.gone {
+		return payment.VerifyResponse{}, errors.New("no answer")
+	}
+	return payment.VerifyResponse{IsValid: true}, nil
+}
+
 func (n *neighbour) HomeOf(context.Context, []string, string) (string, error) {
 	n.asked.Add(1)
 	return "", nil

@@ -101,8 +101,9 @@ func (l *Ledger) foreign(t tender) bool {
 	if hub == nil || t.wanted.PayTo == hub.AID() || t.accepted.Scheme != payment.Scheme {
 		return false
 	}
-	of, ok := payment.HubOf(t.accepted.Network)
-	return ok && of != hub.AID() && len(l.Peers.All()) > 0
+	of, _ := payment.HubOf(t.accepted.Network)
+	_, peer := l.Peers.History(of)
+	return peer && of != hub.AID()
 }
 
 // outcome makes the answer of what became of a payment.
@@ -206,13 +207,4 @@ func extend(e payment.Extensions, name string, value any) {
 		panic(err) // a text or true
 	}
 	e[name] = raw
-}
-
-// receiptOf is the receipt of an answer, as it was signed.
-func receiptOf(s payment.SettlementResponse) ([]byte, error) {
-	var text string
-	if err := json.Unmarshal(s.Extensions[payment.ExtReceipt], &text); err != nil {
-		return nil, err
-	}
-	return codec.DecodeB64(text)
 }

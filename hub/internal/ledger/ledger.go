@@ -33,6 +33,8 @@ type Peers interface {
 
 	// Settle brings a payment to the facilitator of one, as it is.
 	Settle(ctx context.Context, hub string, req payment.FacilitatorRequest) (payment.SettlementResponse, error)
+	// Verify asks one what it thinks of a payment on its own ledger, and moves nothing.
+	Verify(ctx context.Context, hub string, req payment.FacilitatorRequest) (payment.VerifyResponse, error)
 	// HomeOf asks which of these an agent is registered at, empty for none.
 	HomeOf(ctx context.Context, hubs []string, aid string) (string, error)
 	// Clear brings a statement of this hub, self, to one.

@@ -68,7 +68,7 @@ func (l *Ledger) redeem(ctx context.Context, t tender, reference string) (r Rede
 // redeems holds an authorization to being one of this redemption.
 func (t tender) redeems(hub, reference string) *Refusal {
 	switch bound := t.auth.Interaction; {
-	case !printable(reference):
+	case !printable(reference, MaxReference):
 		return refuse(payment.MalformedPayment, "a reference is one line of at most 256 bytes")
 	case t.unread != nil:
 		return t.unread
@@ -80,6 +80,7 @@ func (t tender) redeems(hub, reference string) *Refusal {
 	return nil
 }
 
-func printable(s string) bool {
-	return len(s) <= MaxReference && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+// printable is one line that can be kept.
+func printable(s string, most int) bool {
+	return len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }

@@ -77,6 +77,15 @@ func (l *Ledgers) Settle(ctx context.Context, hub string, req payment.Facilitato
 	return s, nil
 }
 
+// Verify implements ledger.Peers.
+func (l *Ledgers) Verify(ctx context.Context, hub string, req payment.FacilitatorRequest) (v payment.VerifyResponse, err error) {
+	status, body, err := l.post(ctx, l.strangers, hub, "/x402/verify", req)
+	if err == nil && (status != http.StatusOK || codec.UnmarshalObject(body, &v) != nil || !v.IsValid && v.InvalidReason == "") {
+		err = noLedger()
+	}
+	return v, err
+}
+
 // HomeOf implements ledger.Peers. A peer that cannot be asked may be the one, so
 // nobody else's no is an answer then.
 func (l *Ledgers) HomeOf(ctx context.Context, hubs []string, aid string) (home string, err error) {

@@ -49,6 +49,11 @@ func (l *line) Settle(ctx context.Context, _ string, req payment.FacilitatorRequ
 	return s, errors.Join(err, l.lost())
 }
 
+func (l *line) Verify(ctx context.Context, _ string, req payment.FacilitatorRequest) (payment.VerifyResponse, error) {
+	v, err := l.peer.Verify(ctx, req)
+	return v, errors.Join(err, l.lost())
+}
+
 func (l *line) HomeOf(ctx context.Context, hubs []string, aid string) (string, error) {
 	if _, err := l.peer.store.KnownKEL(ctx, aid); err != nil {
 		return "", nil
