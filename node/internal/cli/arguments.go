@@ -19,7 +19,7 @@ const maxArgs = 8 << 20
 type arguments struct{ text, file string }
 
 func (a *arguments) flags(f *pflag.FlagSet) {
-	f.StringVar(&a.text, "args", "", "its arguments, a JSON object")
+	f.StringVar(&a.text, "args", "", "arguments of the call, a JSON object")
 	f.StringVar(&a.file, "args-file", "", "file with the arguments, - for stdin")
 }
 

@@ -15,6 +15,11 @@ func (t *Tx) SpendVoucher(authID string, voucher []byte) (first bool, err error)
 	return n == 1, err
 }
 
+// ReleaseVoucher takes a claim back of which nothing came.
+func (t *Tx) ReleaseVoucher(authID string) error {
+	return t.exec(`DELETE FROM voucher WHERE auth_id = ? AND outcome IS NULL`, authID)
+}
+
 // Bought tells whether a payment bought something here, and what came of a voucher, as
 // JSON: nil before its end, null where that is told no more.
 func (t *Tx) Bought(authID string) (spent bool, outcome []byte, err error) {

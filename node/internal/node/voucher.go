@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -171,11 +172,24 @@ func (n *Node) spend(ctx context.Context, v payment.SignedVoucher, raw []byte, a
 	}
 	defer n.redeeming.Delete(v.AuthID)
 	out := n.Dispatch.Do(plan, provider.Call{Capability: v.Capability, Args: args, Caller: v.Payer, TaskID: v.ID()})
+	if out.Status == effect.Unavailable {
+		return Redeemed{}, n.release(ctx, v.AuthID, out)
+	}
 	done := Redeemed{
 		Capability: v.Capability, VoucherID: v.ID(), Payer: v.Payer, Status: out.Status, Reason: out.Reason,
 		Verifiable: out.Verifiable, Metrics: out.Metrics, Message: out.Message, Evidence: out.Evidence,
 	}
 	return done, n.keepOutcome(ctx, v.AuthID, done)
+}
+
+// release takes a claim back where the call was certainly not attempted: it was paid,
+// so its voucher stays good.
+func (n *Node) release(ctx context.Context, authID string, out provider.Outcome) error {
+	if err := n.Journal.Write(ctx, func(tx *journal.Tx) error { return tx.ReleaseVoucher(authID) }); err != nil {
+		return err
+	}
+	reason := cmp.Or(out.Reason, task.Unavailable)
+	return errs.New(errs.Unavailable, string(reason), "%s", cmp.Or(out.Message, reason.Sentence())).After(max(out.RetryAfter, time.Second))
 }
 
 // unspent is nil for a voucher that may be claimed. Otherwise it tells what came of

@@ -12,9 +12,11 @@ import (
 
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/peers"
+	"github.com/anet-hub/anet/node/internal/provider"
 	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/task"
 )
 
 // K.7: a voucher of the own hub buys the call it was sold for, once.
@@ -135,6 +137,28 @@ func TestALostAnswerIsToldAgain(t *testing.T) {
 		}
 		if job.count() != 1 {
 			t.Errorf("%d effects of one voucher", job.count())
+		}
+	})
+}
+
+// A call that was certainly not attempted was paid all the same: its voucher stays good.
+func TestAVoucherIsNotSpentForNothing(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		job := &counter{out: provider.Outcome{Status: effect.Unavailable, Reason: task.Unavailable, RetryAfter: 7 * time.Second}}
+		shop, _ := w.shop(job)
+		order := VoucherOrder{Voucher: w.hub.Ledger().Voucher(w.stranger().signer.AID(), shop.aid(), "job", nil), Capability: "job"}
+		_, err := shop.TakeVoucher(t.Context(), order)
+		if e := errs.As(err); e == nil || e.Kind != errs.Unavailable || e.Reason != "unavailable" || e.RetryAfter != 7*time.Second {
+			t.Errorf("while its program is away: %v", err)
+		}
+		job.mu.Lock()
+		job.out = provider.Outcome{}
+		job.mu.Unlock()
+		if got, err := shop.TakeVoucher(t.Context(), order); err != nil || got.Status != effect.OK {
+			t.Errorf("afterwards: %+v, %v", got, err)
+		}
+		if _, err := shop.TakeVoucher(t.Context(), order); !errs.Is(err, "voucher_spent") {
+			t.Errorf("once more: %v", err)
 		}
 	})
 }

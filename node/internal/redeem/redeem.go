@@ -2,8 +2,8 @@
 // a call that was bought at the hub's gateway is brought here, as JSON over HTTP, and
 // answered at once (wire 2, K.7).
 //
-// The one rule: what is refused before the voucher was claimed may be brought again,
-// and a voucher that was claimed is never sold work twice. TLS is a proxy's.
+// The one rule: what was refused may be brought again, as nothing was attempted; and a
+// voucher is claimed before the work, so that it never buys work twice. TLS is a proxy's.
 package redeem
 
 import (
