@@ -1,14 +1,16 @@
 package federation
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/anet-hub/anet/e2e/stage"
+	"github.com/anet-hub/anet/node/app"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
 // A node leaves one hub for another. From then on everybody reaches it there,
-// also those who are still where it was.
+// also those who are still where it was, and what waited there is answered.
 func TestANodeMovesToAnotherHub(t *testing.T) {
 	t.Parallel()
 	hubs := federated(t)
@@ -31,8 +33,21 @@ func TestANodeMovesToAnotherHub(t *testing.T) {
 	reached("before it moves")
 
 	mover.OK("down")
-	mover.OK("join", hubs.b.URL, "--move")
+	var waits app.Task
+	if code := stays.JSON(&waits, "delegate", mover.AID, "--capability", "m.work", "--args", "{}"); code != 8 && code != 0 {
+		t.Fatalf("a call while it is down: exit %d", code)
+	}
+	stage.Until(t, stage.Patience, "the call waits at the old hub", func() bool {
+		s, up := stays.Status()
+		return up && s.Outbox == 0
+	})
+	if out := mover.OK("join", hubs.b.URL, "--move"); !strings.Contains(out.Err, "fetched from "+hubs.a.URL) {
+		t.Errorf("of the mail at the old hub it says %s", out)
+	}
 	mover.Up()
+	stage.Until(t, stage.Patience, "what waited at the old hub is answered", func() bool {
+		return stage.Outcome(stays.Task(waits.ID)) == "completed OK verified"
+	})
 	reached("after it moved")
 	if page := hubs.b.Page(t, mover.AID); !page.Agent.Registered || page.Agent.HomeHub != "" {
 		t.Errorf("its new hub shows it as %+v, want one of its own", page.Agent)

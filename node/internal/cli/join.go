@@ -26,6 +26,7 @@ type joining struct {
 	name      string
 	invite    invite
 	move      bool
+	leaveMail bool
 	allowHTTP bool
 	running   bool // the node runs already; known afterwards
 }
@@ -49,11 +50,15 @@ func (p *Program) joinCommand() *cobra.Command {
 	c.Long = `Join makes the node where there is none yet, asks the hub who it is, remembers
 that, and registers. From then on nobody else is taken for this hub.
 
+With --move the mail that waits at the present hub is fetched first, and received
+when the node is up; then it leaves that hub.
+
 An invite is read from a file or from ` + inviteVariable + `, never from the command
 line, which every user of the machine can read.`
 	c.Flags().StringVar(&j.name, "name", "", "how others see this node")
 	j.invite.flags(c.Flags())
 	c.Flags().BoolVar(&j.move, "move", false, "leave the present hub for this one")
+	c.Flags().BoolVar(&j.leaveMail, "leave-mail", false, "with --move: do without the mail that waits at the present hub, where it cannot be fetched")
 	c.Flags().BoolVar(&j.allowHTTP, "allow-http", false, "permit a hub without encryption that is not on this machine")
 	return example(c, "anet join https://hub.example.org --name my-node",
 		"anet join https://hub.example.org --token-file ./invite",
@@ -132,6 +137,12 @@ func (p *Program) joinAtRest(ctx context.Context, dir datadir.Dir, j joining, in
 	if err != nil {
 		return out, err
 	}
+	moves := joined && met.AID != old.AID
+	if moves && !j.leaveMail {
+		if err := p.fetchFirst(ctx, dir, old); err != nil {
+			return out, err
+		}
+	}
 	if err := pinned(dir, met); err != nil {
 		return out, err
 	}
@@ -141,8 +152,8 @@ func (p *Program) joinAtRest(ctx context.Context, dir datadir.Dir, j joining, in
 		return out, errors.Join(err, pinned(dir, old))
 	case err != nil:
 		return out, errors.Join(err, unpinned(dir))
-	case joined && met.AID != old.AID:
-		p.leaveBehind(ctx, dir, old)
+	case moves:
+		p.leaveBehind(ctx, dir, old, j.leaveMail)
 	}
 	return out, nil
 }
@@ -174,10 +185,16 @@ func (j joining) meet(ctx context.Context, old hubclient.Pin, joined bool) (hubc
 	return met, err
 }
 
-// leaveBehind tells the old hub. One that cannot be told must not keep the node:
-// it lets go of it by itself, in time.
-func (p *Program) leaveBehind(ctx context.Context, dir datadir.Dir, old hubclient.Pin) {
-	left, err := p.deregister(ctx, dir, old)
+// leaveBehind tells the old hub, with what mail has come there meanwhile. One that
+// cannot be told must not keep the node: it lets go of it by itself, in time.
+func (p *Program) leaveBehind(ctx context.Context, dir datadir.Dir, old hubclient.Pin, leaveMail bool) {
+	if !leaveMail {
+		if err := p.fetch(ctx, dir, old); err != nil {
+			p.note("mail that came to %s in the last moment may be lost: %v", old.URL, err)
+		}
+	}
+	var left wire.Deregistered
+	err := p.at(dir, old, func(c *hubclient.Client) (err error) { left, err = c.Deregister(ctx); return err })
 	switch {
 	case err != nil:
 		p.note("the old hub %s could not be told: %v", old.URL, err)
@@ -186,17 +203,18 @@ func (p *Program) leaveBehind(ctx context.Context, dir datadir.Dir, old hubclien
 	}
 }
 
-func (p *Program) deregister(ctx context.Context, dir datadir.Dir, hub hubclient.Pin) (wire.Deregistered, error) {
+// at speaks to a hub in the node's name.
+func (p *Program) at(dir datadir.Dir, hub hubclient.Pin, do func(*hubclient.Client) error) error {
 	keys, err := keyring.Open(dir, p.Now())
 	if err != nil {
-		return wire.Deregistered{}, err
+		return err
 	}
 	c, err := hubclient.New(hubclient.Options{Hub: hub, Signer: keys.Signer, Now: p.Now})
 	if err != nil {
-		return wire.Deregistered{}, err
+		return err
 	}
 	defer c.Close()
-	return c.Deregister(ctx)
+	return do(c)
 }
 
 func pinned(dir datadir.Dir, pin hubclient.Pin) error {

@@ -121,11 +121,18 @@ func TestAnotherHubNeedsTheWord(t *testing.T) {
 	if _, says := p.wants(exitRefused, "join", h.URL); !strings.Contains(says, "another hub answers") {
 		t.Errorf("a hub with a new key: %s", says)
 	}
-	_, says := p.wants(exitDone, "join", other.URL, "--move")
+	// This one knows no such requests: its mail cannot be fetched.
+	if _, says := p.wants(exitRefused, "join", other.URL, "--move"); !strings.Contains(says, "--leave-mail") {
+		t.Errorf("of the mail at the old hub it says %q", says)
+	}
+	if pin := p.pin(); pin.URL != h.URL {
+		t.Errorf("a move without its mail: %+v", pin)
+	}
+	_, says := p.wants(exitDone, "join", other.URL, "--move", "--leave-mail")
 	if pin := p.pin(); pin.AID != other.key.AID() || pin.URL != other.URL {
 		t.Errorf("after the move: %+v", pin)
 	}
-	if !strings.Contains(says, "could not be told") { // this one knows no such request
+	if !strings.Contains(says, "could not be told") {
 		t.Errorf("of the old hub it says %q", says)
 	}
 }

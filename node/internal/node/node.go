@@ -100,7 +100,7 @@ func New(p Parts) *Node {
 		AID: p.Keys.AID(), Keys: p.Keys, Book: book, Journal: p.Journal,
 		Inbound: handler, Dropped: n.Dropped, Log: p.Log, Now: p.Now,
 	}
-	n.Mailbox = mailbox.New(p.Relay, opener, p.Journal.Sync, mailbox.Events{Back: n.hubBack, Unknown: p.Unknown}, p.Log)
+	n.Mailbox = mailbox.New(mailbox.Carrying(p.Relay, p.Journal), opener, p.Journal.Sync, mailbox.Events{Back: n.hubBack, Unknown: p.Unknown}, p.Log)
 	return n
 }
 
