@@ -246,7 +246,10 @@ func (w *Wallet) agreed(tx *journal.Tx, k *journal.Task) (o Order, wanted bool, 
 	case found:
 		return Order{Tier: Tier(c.Tier), Most: c.Most}, true, nil
 	}
-	return Order{Tier: Auto}, w.Limits().AutoMax > 0, nil
+	// By itself the node pays once: who says each time that it failed would have it
+	// sign until nothing is left of the day's limit for anybody else.
+	spends, err := tx.Spends(k.ID)
+	return Order{Tier: Auto}, w.Limits().AutoMax > 0 && len(spends) == 0, err
 }
 
 // byItself lets the task wait for a person where it was not paid, and says why.
