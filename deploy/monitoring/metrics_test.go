@@ -131,7 +131,7 @@ func values(t *testing.T) map[string][]string {
 	t.Helper()
 	known := map[string][]string{
 		"job": {"anet-hub"}, "class": {"2xx", "3xx", "4xx", "5xx"}, "check": {"database", "schema", "identity"},
-		"alertstate": {"pending", "firing"}, "outcome": {"queued", "attested", "went_back"},
+		"alertstate": {"pending", "firing"}, "outcome": {"queued", "attested", "went_back", "settlement_pending"},
 	}
 	routes := map[string]bool{}
 	for _, o := range apitest.Load(t).Operations() {

@@ -59,7 +59,7 @@ var (
 )
 
 // ofCommands are flags of operator commands that runbooks name.
-var ofCommands = []string{"reason", "check", "delivery", "discovery"}
+var ofCommands = []string{"reason", "check", "delivery", "discovery", "limit"}
 
 // Flags that a runbook names are serve's or an operator command's, and its
 // statements run.

@@ -134,7 +134,7 @@ func newHub(ctx context.Context, cfg Config, log *slog.Logger, reg *prometheus.R
 		key.Run, schema.Run, b.peers.Run, b.prover.Run, b.watch.Run, b.proofs.Run, b.presence.Run, b.life.Run, sweeper.Run,
 		listening(h.board, bus), rules.Run, between.Receiver.Run, backups.Run,
 	}
-	h.loops = append(h.loops, h.credits.Run)
+	h.loops = append(h.loops, h.credits.Run, h.credits.RunMeasure)
 	if cfg.Witness != "off" {
 		h.loops = append(h.loops, h.credits.RunWitness)
 	}
@@ -173,7 +173,7 @@ func (b *base) newLedger(key *hubkey.Keeper) *ledger.Ledger {
 		Peers:  outbound.NewLedgers(b.outbound, b.peers, b.calls, b.histories.Replay),
 		Askers: admission.NewLimiter(b.cfg.SettleAbroadRate, b.cfg.SettleAbroadBurst, "settle_abroad_rate", clock),
 		Asked:  admission.NewLimiter(askedRate, askedBurst, "settle_peer_rate", clock),
-		Grants: b.cfg.RegistrationGrant, Now: clock, Log: b.log, Metrics: b.reg,
+		Grants: b.cfg.RegistrationGrant, Now: clock, Log: b.log, Metrics: peers.Following{Registerer: b.reg, Table: b.peers},
 	})
 }
 

@@ -34,18 +34,20 @@ type bank struct {
 	alice, bob *identity.Controller
 	clock      time.Time
 	replays    atomic.Int64
+	registry   *prometheus.Registry
 }
 
 func (b *bank) Current() *identity.Controller { return b.hub }
 
 func newBank(t testing.TB) *bank {
-	b := &bank{t: t, books: ledgertest.NewBooks(), hub: testkit.Agent(t, 1), alice: testkit.Agent(t, 2), bob: testkit.Agent(t, 3), clock: start}
+	b := &bank{t: t, books: ledgertest.NewBooks(), hub: testkit.Agent(t, 1), alice: testkit.Agent(t, 2), bob: testkit.Agent(t, 3), clock: start,
+		registry: prometheus.NewRegistry()}
 	b.books.Registered[b.alice.AID()], b.books.Registered[b.bob.AID()] = b.alice.KEL(), b.bob.KEL()
 	b.books.Balances[b.alice.AID()] = 100
 	b.Ledger = New(Deps{Store: b.books, Key: b, Peers: ledgertest.Alone{}, Grants: 100,
 		Askers: limiter(b, 30), Asked: limiter(b, 50),
 		Replay: func(kel []byte) (*identity.History, error) { b.replays.Add(1); return identity.Replay(kel) },
-		Now:    func() time.Time { return b.clock }, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+		Now:    func() time.Time { return b.clock }, Log: slog.New(slog.DiscardHandler), Metrics: b.registry})
 	return b
 }
 

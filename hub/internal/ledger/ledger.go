@@ -28,6 +28,8 @@ type Peers interface {
 	// History is the key history that is pinned for one; false for anybody else, and
 	// before it was proven.
 	History(aid string) (*identity.History, bool)
+	// Name is what one is called in metrics, empty for nobody.
+	Name(aid string) string
 	// Endpoint is where one is reached.
 	Endpoint(aid string) string
 

@@ -58,6 +58,12 @@ func (l *Ledgers) History(aid string) (*identity.History, bool) {
 	return h, err == nil
 }
 
+// Name implements ledger.Peers.
+func (l *Ledgers) Name(aid string) string {
+	p, _ := l.table.ByAID(aid)
+	return p.Name
+}
+
 // Endpoint implements ledger.Peers.
 func (l *Ledgers) Endpoint(aid string) string {
 	p, _ := l.table.ByAID(aid)

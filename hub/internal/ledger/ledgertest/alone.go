@@ -14,5 +14,8 @@ func (Alone) All() []string { return nil }
 // History implements ledger.Peers.
 func (Alone) History(string) (*identity.History, bool) { return nil, false }
 
+// Name implements ledger.Peers.
+func (Alone) Name(string) string { return "" }
+
 // Endpoint implements ledger.Peers.
 func (Alone) Endpoint(string) string { return "" }

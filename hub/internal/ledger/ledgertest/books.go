@@ -31,6 +31,7 @@ type Books struct {
 	Circulation ledger.Circulation
 	Debtors     []ledger.Debt
 	Taken       map[string]ledger.PeerPayment
+	Seen        ledger.Witnesses
 	ReadOnly    bool
 	Away        error // what every question is answered with
 }
@@ -213,3 +214,11 @@ func (b *Books) Credit(_ context.Context, p ledger.PeerPayment, seal ledger.Seal
 	b.Balances[p.PayTo] += p.Amount
 	return b.append(ledger.Issue{Kind: ledger.Issued, AID: p.PayTo, Amount: p.Amount, Reason: ledger.ReasonFromPeer, At: p.At}, seal)
 }
+
+// Head implements ledger.Public.
+func (b *Books) Head(context.Context) (uint64, string, error) {
+	return uint64(len(b.Chain)), "", b.Away
+}
+
+// Witnesses implements ledger.Public.
+func (b *Books) Witnesses(context.Context) (ledger.Witnesses, error) { return b.Seen, b.Away }
