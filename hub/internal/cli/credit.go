@@ -152,10 +152,13 @@ type auditView struct {
 
 func (p *Program) creditAudit() *cobra.Command {
 	c := p.acting("audit", "Recompute every balance, the supply and the signed chain", cmdline.None, func(ctx context.Context, j *job) error {
-		r, err := j.Credits.Audit(ctx)
+		show := p.progress()
+		defer show.end()
+		r, err := j.Credits.AuditTelling(ctx, show.count)
 		if err != nil {
 			return err
 		}
+		show.end()
 		v := auditView{Balances: r.Balances, Issued: r.Issued, Retired: r.Retired, Links: r.Links, HeadSeq: r.HeadSeq, HeadID: r.HeadID,
 			Settlements: r.Settlements, ReadOnly: orNull(r.ReadOnly), Wrong: append([]string{}, r.Wrong...)}
 		if v.ReadOnly != nil && len(v.Wrong) == 0 {

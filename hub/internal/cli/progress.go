@@ -30,12 +30,34 @@ func (p *Program) progress() *progress {
 
 // at is the app.Progress that writes the line.
 func (p *progress) at(what string, done, total int64) {
+	if p.turns(what) {
+		fmt.Fprintf(p.to, "\r\033[K%s%s", what, far(done, total))
+	}
+}
+
+// count is the ledger.Tell that writes it.
+func (p *progress) count(what string, n int64) {
+	switch {
+	case !p.turns(what):
+	case n == 0:
+		fmt.Fprintf(p.to, "\r\033[K%s...", what)
+	default:
+		fmt.Fprintf(p.to, "\r\033[K%s %s", what, humanize.Comma(n))
+	}
+}
+
+// turns reports whether the line is to be written: at once for something new, and now
+// and then for how far it is.
+func (p *progress) turns(what string) bool {
+	if p.to == nil {
+		return false
+	}
 	now := p.now()
-	if p.to == nil || what == p.what && now.Sub(p.last) < progressEvery {
-		return
+	if what == p.what && now.Sub(p.last) < progressEvery {
+		return false
 	}
 	p.what, p.last = what, now
-	fmt.Fprintf(p.to, "\r\033[K%s%s", what, far(done, total))
+	return true
 }
 
 func far(done, total int64) string {

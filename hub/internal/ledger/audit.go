@@ -52,13 +52,21 @@ type Report struct {
 
 // Audit recomputes everything that can be: balances from their lines, the supply,
 // the signed chain, and who signed every payment and its receipt.
-func (l *Ledger) Audit(ctx context.Context) (r Report, err error) {
+func (l *Ledger) Audit(ctx context.Context) (Report, error) {
+	return l.AuditTelling(ctx, func(string, int64) {})
+}
+
+// Tell is told how far an audit is: how many of what it has looked at.
+type Tell func(what string, n int64)
+
+// AuditTelling is an audit that somebody waits for.
+func (l *Ledger) AuditTelling(ctx context.Context, tell Tell) (r Report, err error) {
 	hub, err := l.hub()
 	if err != nil {
 		return r, err
 	}
 	err = l.Store.Audit(ctx, func(books Reader) error {
-		a := auditor{hub: hub.History(), replay: l.Replay, books: books}
+		a := auditor{hub: hub.History(), replay: l.Replay, books: books, tell: tell}
 		r, err = a.audit(ctx)
 		return err
 	})
@@ -73,13 +81,14 @@ func (l *Ledger) Reopen(ctx context.Context, by audit.By) error {
 
 // Examine audits books that no process serves from.
 func Examine(ctx context.Context, hub *identity.History, replay func([]byte) (*identity.History, error), books Reader) (Report, error) {
-	return auditor{hub: hub, replay: replay, books: books}.audit(ctx)
+	return auditor{hub: hub, replay: replay, books: books, tell: func(string, int64) {}}.audit(ctx)
 }
 
 type auditor struct {
 	hub    *identity.History
 	replay func([]byte) (*identity.History, error)
 	books  Reader
+	tell   Tell
 }
 
 func (a auditor) audit(ctx context.Context) (r Report, err error) {
@@ -88,6 +97,7 @@ func (a auditor) audit(ctx context.Context) (r Report, err error) {
 		return r, err
 	}
 	r.Supply = Supply{totals}
+	a.tell("sums", 0)
 	if r.Wrong, err = a.books.Sums(ctx); err != nil {
 		return r, err
 	}
@@ -120,6 +130,7 @@ func (a auditor) chain(ctx context.Context, r *Report) error {
 			r.find("link %d of the chain does not hold: %v", k.Seq, broken)
 		}
 		r.Links++
+		a.tell("links", int64(r.Links))
 		sum, broken = sum.Add([]Issue{k.Issue})
 		return broken
 	})
@@ -169,6 +180,7 @@ func (a auditor) settlements(ctx context.Context, r *Report) error {
 	found := 0
 	return a.books.EachSettlement(ctx, func(s Settlement, payer []byte) error {
 		r.Settlements++
+		a.tell("payments", r.Settlements)
 		if err := a.settlement(s, payer); err != nil && found < maxFindings {
 			found++
 			r.find("settlement %s does not hold: %v", s.AuthID, err)
@@ -226,6 +238,7 @@ func (a auditor) peerPayments(ctx context.Context, r *Report) error {
 	found := 0
 	return a.books.EachPeerPayment(ctx, func(p PeerPayment, hub []byte) error {
 		r.Settlements++
+		a.tell("payments", r.Settlements)
 		if err := a.peerPayment(p, hub); err != nil && found < maxFindings {
 			found++
 			r.find("the payment %s on another ledger does not hold: %v", p.AuthID, err)
