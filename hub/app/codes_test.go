@@ -48,9 +48,10 @@ var elsewhere = map[string]string{
 	"429 forward_rate": "to peers, as a label",
 	"429 stream_rate":  "to peers, as a label",
 
-	"503 debt_at_limit":      "as a settlement that is pending, with 200",
-	"429 settle_abroad_rate": "as a settlement that is pending, with 200",
-	"429 settle_peer_rate":   "as a settlement that is pending, with 200",
+	"400 resource_incomplete": "at addresses that are no route",
+	"503 debt_at_limit":       "as a settlement that is pending, with 200",
+	"429 settle_abroad_rate":  "as a settlement that is pending, with 200",
+	"429 settle_peer_rate":    "as a settlement that is pending, with 200",
 
 	"409 lease_lost": "to a process that reads a peer",
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -40,6 +41,16 @@ func (p *Payments) resource(w http.ResponseWriter, r *http.Request) error {
 		return p.malformed(w, "the payment header cannot be read: it is base64 of an x402 payment of version 2, once")
 	}
 	return p.sell(w, r, o, pay)
+}
+
+// unnamed answers an address at the gateway that lacks the agent or the capability: that
+// is a mistake of who asks, and says nothing of what is sold here (K.7).
+func unnamed(w http.ResponseWriter, r *http.Request) error {
+	named := strings.Split(strings.Trim(chi.RouteContext(r.Context()).RoutePath, "/"), "/")
+	if len(named) > 1 {
+		return notFound(w, r)
+	}
+	return errs.New(errs.Invalid, "resource_incomplete", "what is sold is at /x402/resource/{aid}/{capability}: name both")
 }
 
 // gone answers a payment for what is not sold any more: it may have been, and paid.

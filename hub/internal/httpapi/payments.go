@@ -27,7 +27,10 @@ func (p *Payments) routes(a *API, r chi.Router) {
 	r.Get("/x402/supported", a.open(p.supported))
 	r.Post("/x402/verify", a.open(p.verify))
 	r.Post("/x402/settle", a.open(p.settle))
-	r.Get("/x402/resource/{aid}/{capability}", a.open(p.resource))
+	r.Route("/x402/resource", func(r chi.Router) {
+		r.NotFound(a.open(unnamed))
+		r.Get("/{aid}/{capability}", a.open(p.resource))
+	})
 	for _, path := range discoveryPaths {
 		r.Get(path, a.open(p.resources))
 	}
