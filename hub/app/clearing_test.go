@@ -178,6 +178,13 @@ func TestWhatDoesNotCross(t *testing.T) {
 	if s := w.settle(w.pays(10)); s["errorReason"] != payment.NetworkMismatch {
 		t.Errorf("when nothing is cleared any more: %v", s)
 	}
+	w.b.setLimit(w.a.hub, 50)
+	if err := w.a.desk().Credits.Allow(t.Context(), w.b.hub, false, 0, byTester); err != nil {
+		t.Fatal(err)
+	}
+	if s := w.settle(w.pays(10)); s["errorReason"] != payment.PayeeMismatch {
+		t.Errorf("when the payer's hub alone clears no more: %v", s) // bob would have an account at a, and never look there
+	}
 	w.even(0)
 	if w.a.credits(w.alice) != 100 {
 		t.Errorf("alice has %v", w.a.credits(w.alice))

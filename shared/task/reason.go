@@ -114,7 +114,7 @@ var sentences = map[Reason]string{
 	DuplicateBinding:    "This task was paid before. Nothing was charged twice.",
 	NetworkMismatch:     "The payment is for a network that was not quoted, or that the provider's hub takes no more. Send the call again to get a new quote.",
 	InvalidAmount:       "The amount is out of range or below the quote. Pay what the quote asks for.",
-	PayeeMismatch:       "The payment goes to somebody else than the provider. Ask for a new quote.",
+	PayeeMismatch:       "The payment goes to somebody else than the provider, or this node's hub does not clear with the provider's. Nothing was charged; ask for a new quote.",
 	PayerMismatch:       "The payment was signed by another node than the one that asked. Pay from the node that asked.",
 	BindingMismatch:     "The payment belongs to another task. Pay this one on its own.",
 	UnsupportedScheme:   "The way of paying is not supported here. Choose one of the options quoted.",
