@@ -604,6 +604,7 @@ CREATE TABLE teacher (
     agents bigint DEFAULT 0 NOT NULL,
     marks bigint DEFAULT 0 NOT NULL,
     bytes bigint DEFAULT 0 NOT NULL,
+    reviews bigint,
     CONSTRAINT teacher_pk PRIMARY KEY (peer_id)
 ) WITH (fillfactor=50);
 

@@ -90,11 +90,11 @@ var loose = []struct{ says, query string }{
 			AND NOT EXISTS (SELECT FROM member m WHERE m.aid = l.aid AND m.hidden_at IS NOT NULL)`},
 	{"agents of other hubs without a history", `
 		SELECT aid FROM learned l WHERE NOT EXISTS (SELECT FROM known_elsewhere k WHERE k.aid = l.aid)`},
-	{"peers that teach another number of agents, or bytes, than is counted", `
+	{"peers that teach another number of agents, reviews, or bytes, than is counted", `
 		SELECT peer_id::text FROM teacher t
 		LEFT JOIN (SELECT peer_id, count(*) AS n, sum(size) AS sizes FROM learned GROUP BY peer_id) l USING (peer_id)
-		LEFT JOIN (SELECT peer_id, sum(size) AS sizes FROM learned_review GROUP BY peer_id) r USING (peer_id)
-		WHERE agents <> coalesce(n, 0) OR bytes <> coalesce(l.sizes, 0) + coalesce(r.sizes, 0)`},
+		LEFT JOIN (SELECT peer_id, count(*) AS words, sum(size) AS sizes FROM learned_review GROUP BY peer_id) r USING (peer_id)
+		WHERE agents <> coalesce(n, 0) OR reviews <> coalesce(words, 0) OR bytes <> coalesce(l.sizes, 0) + coalesce(r.sizes, 0)`},
 	{"agents of other hubs that are miscounted", `
 		SELECT 'in all' FROM (SELECT coalesce(sum(n), 0) AS n FROM directory_count WHERE name = 'federated') c,
 			(SELECT count(*) AS n FROM learned WHERE shown) l WHERE c.n <> l.n`},

@@ -32,6 +32,9 @@ func (s *Learned) LearnReviews(ctx context.Context, j learned.Job, l learned.Rev
 		if room.Bytes < c.bytes() {
 			l.Refused, l.Refusal, c = l.Refused+len(l.Take), "the peer takes up as much room as one may", reviewColumns{}
 		}
+		if err := countReviews(ctx, tx, j.Peer, `reviews IS NULL`); err != nil {
+			return err
+		}
 		args := c.args(jobArgs(j, now))
 		args["most"] = reviewsPerAgent * s.quota.Agents
 		var taken int64
@@ -44,6 +47,15 @@ func (s *Learned) LearnReviews(ctx context.Context, j learned.Job, l learned.Rev
 		return tx.SendBatch(ctx, &b).Close()
 	})
 	return news, found(err, nil, "learn reviews from a peer")
+}
+
+// countReviews counts what a peer taught of reviews, where that is not known. Who
+// calls it keeps others from teaching meanwhile.
+func countReviews(ctx context.Context, tx pgx.Tx, peer int64, where string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE teacher SET reviews = (SELECT count(*) FROM learned_review WHERE peer_id = @peer)
+		WHERE peer_id = @peer AND `+where, pgx.NamedArgs{"peer": peer})
+	return found(err, nil, "count the reviews of a peer")
 }
 
 // takeReviewsSQL stores what is new; a review that is known is as it was.
@@ -59,11 +71,11 @@ const takeReviewsSQL = `
 	taken AS (
 		INSERT INTO learned_review (subject, interaction, reviewer, peer_id, rating, receipt, review, fed_seq, told, size)
 		SELECT subject, interaction, reviewer, @peer, rating, receipt, review, fed_seq, @pass, size FROM told
-		WHERE (SELECT count(*) FROM learned_review WHERE peer_id = @peer) < @most
+		WHERE (SELECT reviews FROM teacher WHERE peer_id = @peer) < @most
 		ON CONFLICT DO NOTHING RETURNING size),
 	counted AS (
-		UPDATE teacher SET bytes = bytes + sizes FROM (SELECT sum(size) AS sizes FROM taken) AS g
-		WHERE peer_id = @peer AND sizes > 0)
+		UPDATE teacher SET bytes = bytes + sizes, reviews = reviews + n FROM (SELECT count(*) AS n, sum(size) AS sizes FROM taken) AS g
+		WHERE peer_id = @peer AND n > 0)
 	SELECT count(*) FROM taken`
 
 // reviewColumns are rows of learned_review, turned.

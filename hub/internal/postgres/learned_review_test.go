@@ -86,3 +86,57 @@ func TestReviewsOfPeersAreCountedBesideOurs(t *testing.T) {
 	}
 	l.whole()
 }
+
+// What a peer taught of reviews is a number that pages move. One that is wrong, as a
+// program of before leaves it, is right again after a reading from the beginning.
+func TestReviewsOfAPeerAreCounted(t *testing.T) {
+	l := newLearner(t, 1)
+	provider, requester := l.node(), l.node()
+	l.register(provider, provider.Register("p", "x"))
+	tell := func() {
+		work := reviewtest.Done(provider.Key, requester.Key, 3, l.clock.now())
+		receipt, word := work.Sign(t)
+		l.peer(1).Tell(learnedtest.Reviews, work.Interaction, wire.FedReview{
+			Receipt: receipt, Review: word, ProviderKEL: provider.Key.KEL(), ReviewerKEL: requester.Key.KEL()})
+	}
+	counts := func(when, want string) {
+		t.Helper()
+		got := l.row(`SELECT concat_ws(' of ', (SELECT count(*) FROM learned_review), reviews) FROM teacher`)
+		if got != want {
+			t.Errorf("%s: %s reviews are counted, want %s", when, got, want)
+		}
+	}
+	set := func(sql string) {
+		t.Helper()
+		if _, err := l.pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell()
+	tell()
+	l.pull()
+	counts("two", "2 of 2")
+	tell()
+	l.pull()
+	counts("one more", "3 of 3")
+	set(`UPDATE teacher SET reviews = NULL`)
+	tell()
+	l.pull()
+	counts("not counted yet", "4 of 4")
+	set(`UPDATE teacher SET reviews = 1000000000`)
+	tell()
+	l.pull()
+	counts("as many as there may be", "4 of 1000000000")
+	fromTheBeginning := `UPDATE pull SET passing = true, pass = pass + 1, read_to = 0 WHERE stream = 'reviews'`
+	set(fromTheBeginning)
+	l.pull()
+	counts("counted anew", "4 of 4")
+	set(fromTheBeginning)
+	l.pull()
+	counts("and told again", "5 of 5")
+	l.whole()
+	if err := forget(t.Context(), l.pool, l.list[0].ID, l.clock.now()); err != nil {
+		t.Fatal(err)
+	}
+	counts("forgotten", "0 of 0")
+}

@@ -66,7 +66,10 @@ func (s *Learned) Sweep(ctx context.Context, j learned.Job, now time.Time) error
 func sweep(ctx context.Context, tx pgx.Tx, j learned.Job, now time.Time) (done bool, err error) {
 	args := jobArgs(j, now)
 	if j.Stream == peers.Reviews {
-		return forgetReviews(ctx, tx, `told < @pass`, args)
+		if done, err = forgetReviews(ctx, tx, `told < @pass`, args); done && err == nil {
+			err = countReviews(ctx, tx, j.Peer, `true`)
+		}
+		return done, err
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM pull_held WHERE peer_id = @peer AND stream = @stream AND told < @pass`, args); err != nil {
 		return false, err
@@ -102,7 +105,7 @@ func forgetReviews(ctx context.Context, tx pgx.Tx, which string, args pgx.NamedA
 			DELETE FROM learned_review WHERE ctid IN (
 				SELECT ctid FROM learned_review WHERE peer_id = @peer AND `+which+` LIMIT 5000)
 			RETURNING size)
-		UPDATE teacher SET bytes = bytes - sizes
+		UPDATE teacher SET bytes = bytes - sizes, reviews = reviews - n
 		FROM (SELECT count(*) AS n, sum(size) AS sizes FROM gone) AS g WHERE peer_id = @peer AND n > 0`, args)
 	return err == nil && tag.RowsAffected() == 0, err
 }

@@ -15,7 +15,7 @@ import (
 const progressSQL = `
 	SELECT p.stream, coalesce(h.fed_seq - 1, p.read_to), coalesce(h.fed_seq, 0), coalesce(h.aid, ''), coalesce(h.reason, ''),
 	       p.last_ok_at, p.next_at, p.failure, p.refused, p.refusal, p.refused_at,
-	       CASE p.stream WHEN 'reviews' THEN (SELECT count(*) FROM learned_review r WHERE r.peer_id = p.peer_id)
+	       CASE p.stream WHEN 'reviews' THEN coalesce((SELECT reviews FROM teacher t WHERE t.peer_id = p.peer_id), 0)
 	            ELSE (SELECT count(*) FROM learned l WHERE l.peer_id = p.peer_id AND l.stream = p.stream) END,
 	       CASE WHEN p.passing OR p.failure <> '' THEN -1
 	            ELSE (SELECT count(*) FROM pull_held w WHERE w.peer_id = p.peer_id AND w.stream = p.stream) END
