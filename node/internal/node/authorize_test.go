@@ -69,9 +69,7 @@ func TestAuthorize(t *testing.T) {
 func TestAnAuthorizationIsLookedAfter(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
 		stranger := testkit.Agent(t, 77).AID()
-		alice := w.node("alice")
-		ledger := w.hub.Ledger()
-		ledger.Grant(alice.aid(), 20)
+		alice, _ := w.buyer()
 		used, err := alice.Authorize(t.Context(), w.bill(stranger, 5, ""))
 		w.must(err)
 		lost, err := alice.Authorize(t.Context(), w.bill(stranger, 7, ""))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/config"
+	"github.com/anet-hub/anet/node/internal/hubtest"
 	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/errs"
 )
@@ -21,6 +22,13 @@ func (w *world) shop(job *counter) (*running, []option) {
 	job.cap, job.price = "job", 5
 	options := []option{serving(job), public(config.DefaultPublic("job"))}
 	return w.node("shop", options...), options
+}
+
+// buyer is a node that has 20 credits.
+func (w *world) buyer(options ...option) (*running, *hubtest.Ledger) {
+	alice, ledger := w.node("alice", options...), w.hub.Ledger()
+	ledger.Grant(alice.aid(), 20)
+	return alice, ledger
 }
 
 // status is what a node says of the payment of a task.
@@ -46,9 +54,7 @@ func TestAPricedCall(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
 		job := &counter{}
 		shop, _ := w.shop(job)
-		alice := w.node("alice")
-		ledger := w.hub.Ledger()
-		ledger.Grant(alice.aid(), 20)
+		alice, ledger := w.buyer()
 
 		asked := w.order(alice, shop, nil)
 		wantOutcome(t, "quoted", asked, "input-required PAYMENT_REQUIRED  unknown")
@@ -86,9 +92,7 @@ func TestAPricedCall(t *testing.T) {
 func TestTheHubMovesToAnotherKey(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
 		shop, _ := w.shop(&counter{})
-		alice := w.node("alice")
-		ledger := w.hub.Ledger()
-		ledger.Grant(alice.aid(), 20)
+		alice, ledger := w.buyer()
 		for range 3 {
 			got := w.wait(alice, w.order(alice, shop, &Consent{}).ID, time.Minute)
 			if wantOutcome(t, "the call", got, "completed OK  verified"); status(got) != PayPaid || got.Payment.Unverified != nil {
@@ -127,8 +131,7 @@ func TestConsent(t *testing.T) {
 			story(t, func(t *testing.T, w *world) {
 				job := &counter{}
 				shop, _ := w.shop(job)
-				alice := w.node("alice", spending(tt.limits))
-				w.hub.Ledger().Grant(alice.aid(), 20)
+				alice, _ := w.buyer(spending(tt.limits))
 				wantOutcome(t, tt.name, w.order(alice, shop, tt.c), tt.want)
 			})
 		})
@@ -141,8 +144,7 @@ func TestCancellingWhatHasAPrice(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
 		job := &counter{block: make(chan struct{})}
 		shop, _ := w.shop(job)
-		alice := w.node("alice")
-		w.hub.Ledger().Grant(alice.aid(), 20)
+		alice, _ := w.buyer()
 
 		unwanted := w.order(alice, shop, nil)
 		_, err := alice.Cancel(t.Context(), unwanted.ID)
@@ -169,9 +171,7 @@ func TestCancellingWhatHasAPrice(t *testing.T) {
 // Redeeming is done once for a reference, whatever gets lost on the way.
 func TestRedeem(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
-		alice := w.node("alice")
-		ledger := w.hub.Ledger()
-		ledger.Grant(alice.aid(), 20)
+		alice, ledger := w.buyer()
 		order := Redemption{Amount: 5, Reference: "invoice 7"}
 		ledger.LoseAnswers(1)
 		if _, err := alice.Redeem(t.Context(), order); err == nil {

@@ -67,9 +67,7 @@ func TestARefusedPayment(t *testing.T) {
 func TestPaidWorkThatCannotBeDone(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
 		shop, options := w.shop(&counter{})
-		alice := w.node("alice")
-		ledger := w.hub.Ledger()
-		ledger.Grant(alice.aid(), 20)
+		alice, ledger := w.buyer()
 		asked := w.order(alice, shop, nil)
 		ledger.Pending(true)
 		_, err := alice.Pay(t.Context(), asked.ID, Consent{})
@@ -94,9 +92,7 @@ func TestKillAtEveryStepOfASale(t *testing.T) {
 			story(t, func(t *testing.T, w *world) {
 				job := &counter{}
 				shop, options := w.shop(job)
-				alice := w.node("alice")
-				ledger := w.hub.Ledger()
-				ledger.Grant(alice.aid(), 20)
+				alice, ledger := w.buyer()
 				asked := w.order(alice, shop, nil)
 				var left string
 				switch step {

@@ -28,9 +28,7 @@ func TestAnOutcomeThatIsNotKnown(t *testing.T) {
 			story(t, func(t *testing.T, w *world) {
 				job := &counter{}
 				shop, options := w.shop(job)
-				alice := w.node("alice")
-				ledger := w.hub.Ledger()
-				ledger.Grant(alice.aid(), 20)
+				alice, ledger := w.buyer()
 				asked := w.order(alice, shop, nil)
 				tt.break_(w)
 				_, err := alice.Pay(t.Context(), asked.ID, Consent{})
@@ -119,9 +117,7 @@ func TestReceiptsThatDoNotHold(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
 		job := &counter{}
 		shop, _ := w.shop(job)
-		alice := w.node("alice")
-		ledger := w.hub.Ledger()
-		ledger.Grant(alice.aid(), 20)
+		alice, ledger := w.buyer()
 		ledger.Forge(func(r *payment.Receipt) { r.Amount++ })
 		asked := w.order(alice, shop, &Consent{})
 		time.Sleep(time.Minute)
@@ -138,9 +134,7 @@ func TestTheLedgerIsAskedInTheEnd(t *testing.T) {
 		story(t, func(t *testing.T, w *world) {
 			job := &counter{block: make(chan struct{}), limit: time.Hour}
 			shop, _ := w.shop(job)
-			alice := w.node("alice")
-			ledger := w.hub.Ledger()
-			ledger.Grant(alice.aid(), 20)
+			alice, _ := w.buyer()
 			asked := w.order(alice, shop, nil)
 			shop.line.Break("send")
 			if !moved {
@@ -168,9 +162,7 @@ func TestKillOfTheBuyer(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
 		job := &counter{}
 		shop, _ := w.shop(job)
-		alice := w.node("alice")
-		ledger := w.hub.Ledger()
-		ledger.Grant(alice.aid(), 20)
+		alice, ledger := w.buyer()
 		asked := w.order(alice, shop, nil)
 		alice.line.Break("send")
 		_, err := alice.Pay(t.Context(), asked.ID, Consent{})
