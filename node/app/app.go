@@ -113,7 +113,7 @@ func (a *App) open(ctx context.Context, dir datadir.Dir, o Options) error {
 	a.api = newAPI(a, o.Now)
 	if x := cfg.Modules.X402; x != nil && till.Built {
 		if a.door, err = net.Listen("tcp", x.Listen); err != nil {
-			return fmt.Errorf("listen for vouchers: %w", err)
+			return fmt.Errorf("modules.x402.listen of config.json: %w", err)
 		}
 	}
 	a.socket, err = a.claim.Listen()
