@@ -125,6 +125,9 @@ func (p Purse) KEL(_ context.Context, hub string, fresh bool) ([]byte, error) {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
 	if fresh {
+		if err := p.line.enter("kel"); err != nil {
+			return nil, err
+		}
 		p.line.pinned = p.key.KEL()
 		known = p.line.pinned
 	}

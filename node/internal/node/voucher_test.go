@@ -56,6 +56,35 @@ func TestVouchers(t *testing.T) {
 	}
 }
 
+// The hub is asked for its key where a voucher names one that is not known yet, and
+// only there. While it cannot be asked nobody knows whether the voucher is good.
+func TestAVoucherByTheHubsNextKey(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		shop, options := w.shop(&counter{})
+		buyer, ledger := w.stranger().signer.AID(), w.hub.Ledger()
+		bring := func(raw []byte) error {
+			_, err := shop.TakeVoucher(t.Context(), VoucherOrder{Voucher: raw, Capability: "job"})
+			return err
+		}
+		forged := ledger.Voucher(buyer, shop.aid(), "job", nil)
+		forged[len(forged)-1] ^= 1
+		shop.line.Break("kel")
+		if err := bring(forged); !errs.Is(err, "voucher_invalid") {
+			t.Errorf("a forged one: %v, want voucher_invalid without asking the hub", err)
+		}
+		ledger.Rotate()
+		next := ledger.Voucher(buyer, shop.aid(), "job", nil)
+		if err := bring(next); errs.KindOf(err) != errs.Unavailable {
+			t.Errorf("while the hub cannot be asked: %v, want it unavailable", err)
+		}
+		w.end(shop)
+		shop = w.start(shop.dir, options...)
+		if err := bring(next); err != nil {
+			t.Errorf("by the hub's next key: %v", err)
+		}
+	})
+}
+
 // D24: a voucher in many hands buys one call, and who comes again is told what came
 // of it. What is refused before the work leaves the voucher good.
 func TestAVoucherIsSpentOnce(t *testing.T) {
