@@ -120,6 +120,9 @@ func TestAPaymentCrossesHubs(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	if again := w.settle(p)["extensions"].(map[string]any); again[payment.ExtReplayed] != true || again[payment.ExtReceipt] == nil {
+		t.Errorf("again: %v", again)
+	}
 	if a, b := w.a.credits(w.alice), w.b.credits(w.bob); a != 75 || b != 125 {
 		t.Errorf("alice has %v and bob %v, want 75 and 125", a, b)
 	}

@@ -82,17 +82,29 @@ func (p *Payments) facilitated(w http.ResponseWriter, r *http.Request) (req paym
 		return req, errs.New(errs.Invalid, "malformed_payment", "the body is no x402 request: %s", describe(bad)).In("body")
 	case req.PaymentRequirements == nil:
 		return req, errs.New(errs.Invalid, "invalid_payment_requirements", "paymentRequirements is missing").In("paymentRequirements")
-	case req.PaymentPayload == nil, req.X402Version != payment.X402Version, req.PaymentPayload.X402Version != payment.X402Version:
-		return req, errs.New(errs.Invalid, "malformed_payment", "paymentPayload is missing, or of another version than 2").In("paymentPayload")
+	case req.PaymentPayload == nil:
+		return req, errs.New(errs.Invalid, "malformed_payment", "paymentPayload is missing").In("paymentPayload")
 	}
 	return req, nil
+}
+
+// constantOf is a failure to read a request in the words of K.3: x402 clients know no
+// others.
+func constantOf(e *errs.Error) string {
+	switch {
+	case payment.Reason(e.Reason):
+		return e.Reason
+	case e.Kind == errs.Invalid, e.Kind == errs.TooLarge:
+		return payment.MalformedPayment
+	}
+	return payment.SettlementPending
 }
 
 // verify serves POST /x402/verify.
 func (p *Payments) verify(w http.ResponseWriter, r *http.Request) error {
 	req, err := p.facilitated(w, r)
 	if e := errs.As(err); e != nil {
-		return e.With("isValid", false).With("invalidReason", e.Reason)
+		return e.With("isValid", false).With("invalidReason", constantOf(e))
 	}
 	if err != nil {
 		return err
@@ -110,7 +122,7 @@ func (p *Payments) verify(w http.ResponseWriter, r *http.Request) error {
 func (p *Payments) settle(w http.ResponseWriter, r *http.Request) error {
 	req, err := p.facilitated(w, r)
 	if e := errs.As(err); e != nil {
-		return e.With("success", false).With("errorReason", e.Reason).With("transaction", "").With("network", "")
+		return e.With("success", false).With("errorReason", constantOf(e)).With("transaction", "").With("network", "")
 	}
 	if err != nil {
 		return err

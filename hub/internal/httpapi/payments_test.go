@@ -107,6 +107,7 @@ func TestTheGatewayChecksBothTerms(t *testing.T) {
 		{"signed for less", func(p *ledgertest.Payment) { p.Auth.Amount = 1 }, payment.InvalidAmount},
 		{"both for less", func(p *ledgertest.Payment) { p.Auth.Amount, p.Accepted.Amount = 1, "1" }, payment.InvalidAmount},
 		{"both for more", func(p *ledgertest.Payment) { p.Auth.Amount, p.Accepted.Amount = 26, "26" }, payment.InvalidAmount},
+		{"another time-out", func(p *ledgertest.Payment) { p.Accepted.MaxTimeoutSeconds = 601 }, payment.InvalidRequirements},
 		{"another asset", func(p *ledgertest.Payment) { p.Accepted.Asset = "gold" }, payment.InvalidRequirements},
 		{"another network", func(p *ledgertest.Payment) { p.Accepted.Network = payment.Network(m.bob.AID()) }, payment.NetworkMismatch},
 		{"signed for another network", func(p *ledgertest.Payment) { p.Auth.Network = payment.Network(m.bob.AID()) }, payment.NetworkMismatch},
@@ -303,6 +304,37 @@ func TestAnUnknownOutcomeIsNoRefusal(t *testing.T) {
 	if a := m.settle(p); a.StatusCode != 200 || a.body["errorReason"] != payment.SettlementPending {
 		t.Errorf("settle without a database: %d %s", a.StatusCode, a.raw)
 	}
+}
+
+// K.2 and K.3: what is missing is a 400, anything else that was asked a 200, and the
+// reason is one of the constants in every case.
+func TestTheFacilitatorSpeaksInConstants(t *testing.T) {
+	m := newMarket(t)
+	whole, err := json.Marshal(m.pays(25).With(func(p *ledgertest.Payment) { p.Version = 1 }).Request(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		why, body string
+		status    int
+		want      string
+	}{
+		{"nothing", "", 400, payment.MalformedPayment},
+		{"no JSON", "x", 400, payment.MalformedPayment},
+		{"no requirements", `{"x402Version":2,"paymentPayload":{}}`, 400, payment.InvalidRequirements},
+		{"no payload", `{"x402Version":2,"paymentRequirements":{}}`, 400, payment.MalformedPayment},
+		{"too much", strings.Repeat(" ", 65<<10), 413, payment.MalformedPayment},
+		{"another version", string(whole), 200, payment.MalformedPayment},
+		{"empty ones", `{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}`, 200, payment.UnsupportedScheme},
+	} {
+		if a := m.post("/x402/settle", c.body); a.StatusCode != c.status || a.body["success"] != false || a.body["errorReason"] != c.want {
+			t.Errorf("settle %s: %d %.300s, want %d %s", c.why, a.StatusCode, a.raw, c.status, c.want)
+		}
+		if a := m.post("/x402/verify", c.body); a.StatusCode != c.status || a.body["isValid"] != false || a.body["invalidReason"] != c.want {
+			t.Errorf("verify %s: %d %.300s, want %d %s", c.why, a.StatusCode, a.raw, c.status, c.want)
+		}
+	}
+	m.untouched("what is no payment")
 }
 
 // Number 44: an account is its owner's to see.

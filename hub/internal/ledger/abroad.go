@@ -34,7 +34,7 @@ func (l *Ledger) enter(ctx context.Context, t tender, req payment.FacilitatorReq
 	}
 	if before != nil {
 		l.metrics.settlement("replayed")
-		return payment.ParseSettlement(before.Answer)
+		return before.again()
 	}
 	d, err := l.entering(ctx, hub.AID(), t)
 	if no := (*Refusal)(nil); errors.As(err, &no) && d.Hub != "" {
@@ -100,6 +100,15 @@ func (l *Ledger) credited(ctx context.Context, t tender) (*PeerPayment, error) {
 		return nil, nil
 	}
 	return l.Store.PaymentOf(ctx, t.auth.ID())
+}
+
+// again is the answer that whoever brings a payment once more gets.
+func (p PeerPayment) again() (payment.SettlementResponse, error) {
+	answer, err := payment.ParseSettlement(p.Answer)
+	if err == nil {
+		extend(answer.Extensions, payment.ExtReplayed, true) // it has a receipt, so the map is there
+	}
+	return answer, err
 }
 
 // AtLimit is the failure of a payment that would have a peer owe more than it may, once

@@ -12,7 +12,7 @@ import (
 
 // Verify judges a payment and moves nothing.
 func (l *Ledger) Verify(ctx context.Context, req payment.FacilitatorRequest) (payment.VerifyResponse, error) {
-	t := newTender(*req.PaymentPayload, *req.PaymentRequirements)
+	t := tenderOf(req)
 	out := payment.VerifyResponse{IsValid: true}
 	if t.legible() {
 		out.Payer = t.auth.Payer
@@ -85,7 +85,7 @@ func (l *Ledger) open(t tender, s Standing, h *identity.History) error {
 // A failure means that nothing is known of the outcome: the answer to that is
 // Pending.
 func (l *Ledger) Settle(ctx context.Context, req payment.FacilitatorRequest, from string) (payment.SettlementResponse, error) {
-	t := newTender(*req.PaymentPayload, *req.PaymentRequirements)
+	t := tenderOf(req)
 	t.from = from
 	if l.foreign(t) {
 		return l.enter(ctx, t, req)

@@ -94,6 +94,7 @@ var checks = []check{
 	{3, "another network", func(b *bank, p *ledgertest.Payment) { p.Accepted.Network = payment.Network(b.bob.AID()) }, payment.NetworkMismatch},
 	{4, "no authorization", func(_ *bank, p *ledgertest.Payment) { p.Raw = "AA==" }, payment.MalformedPayment},
 	{4, "no base64", func(_ *bank, p *ledgertest.Payment) { p.Raw = "*" }, payment.MalformedPayment},
+	{4, "another version of x402", func(_ *bank, p *ledgertest.Payment) { p.Version = 1 }, payment.MalformedPayment},
 	{4, "more than is kept", func(_ *bank, p *ledgertest.Payment) { p.Auth.Nonce = strings.Repeat("n", MaxAuthorization) }, payment.MalformedPayment},
 	{4, "an interaction that cannot be kept", func(_ *bank, p *ledgertest.Payment) { p.Auth.Interaction = "a\x00b" }, payment.MalformedPayment},
 	{4, "nothing", func(_ *bank, p *ledgertest.Payment) { p.Auth.Amount = 0 }, payment.InvalidAmount},

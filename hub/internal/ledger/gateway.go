@@ -82,7 +82,7 @@ func (o Offer) Option() payment.Requirements {
 // Required is the quote.
 func (o Offer) Required(problem string) payment.PaymentRequired {
 	return payment.PaymentRequired{X402Version: payment.X402Version, Error: problem,
-		Resource: &payment.Resource{URL: "anet:capability/" + o.Capability + "@" + o.Seller,
+		Resource: &payment.Resource{URL: payment.CapabilityURL(o.Capability) + "@" + o.Seller,
 			Description: o.Capability + " served by " + o.Seller},
 		Accepts: []payment.Requirements{o.Option()}}
 }
@@ -90,7 +90,6 @@ func (o Offer) Required(problem string) payment.PaymentRequired {
 // takes holds both what was accepted and what was signed to the offer.
 func (o Offer) takes(t tender) *Refusal {
 	option := o.Option()
-	option.MaxTimeoutSeconds = t.accepted.MaxTimeoutSeconds // says nothing about the money
 	switch a := t.accepted; {
 	case t.unread != nil:
 		return t.unread

@@ -52,10 +52,12 @@ func (l *Ledger) redeem(ctx context.Context, t tender, reference string) (r Rede
 	if err != nil {
 		return r, false, err
 	}
-	if st.Settled == nil {
-		if err := l.open(t, st, h); err != nil {
-			return r, false, err
-		}
+	if st.Settled != nil {
+		r, err = l.Store.Redemption(ctx, st.Settled.AuthID)
+		return r, false, err
+	}
+	if err := l.open(t, st, h); err != nil {
+		return r, false, err
 	}
 	s, err := l.sign(hub, t, "")
 	if err != nil {

@@ -33,6 +33,9 @@ type Store interface {
 	// chain that seal signs.
 	Redeem(ctx context.Context, s Settlement, r Redemption, seal Seal) (kept Redemption, fresh bool, err error)
 
+	// Redemption is the one that an authorization was settled for.
+	Redemption(ctx context.Context, authID string) (Redemption, error)
+
 	// GrantMember books an operator's grant and who gave it. An AID that never
 	// registered is NotFound, and a total beyond what can be counted is a Conflict,
 	// reason supply_exhausted.

@@ -46,6 +46,15 @@ func newTender(p payment.PaymentPayload, wanted payment.Requirements) tender {
 	return t
 }
 
+// tenderOf is the payment in a request to the facilitator.
+func tenderOf(req payment.FacilitatorRequest) tender {
+	t := newTender(*req.PaymentPayload, *req.PaymentRequirements)
+	if t.unread == nil && (req.X402Version != payment.X402Version || req.PaymentPayload.X402Version != payment.X402Version) {
+		t.unread = refuse(payment.MalformedPayment, "the payment is of another version of x402 than 2")
+	}
+	return t
+}
+
 // legible reports whether the answer can name the transaction.
 func (t tender) legible() bool { return t.auth.Body != nil }
 

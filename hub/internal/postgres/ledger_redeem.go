@@ -41,7 +41,7 @@ func (s *Ledger) Redeem(ctx context.Context, st ledger.Settlement, r ledger.Rede
 	case before == nil:
 		return r, true, nil
 	}
-	kept, err = s.redemption(ctx, before.AuthID)
+	kept, err = s.Redemption(ctx, before.AuthID)
 	return kept, false, err
 }
 
@@ -83,7 +83,8 @@ func (c *chain) retire(ctx context.Context, st ledger.Settlement, reason string,
 	return c.append(ctx, []ledger.Issue{{Kind: ledger.Retired, AID: st.Payer, Amount: st.Amount, Reason: reason, At: st.At}}, seal)
 }
 
-func (s *Ledger) redemption(ctx context.Context, authID string) (r ledger.Redemption, err error) {
+// Redemption implements ledger.Store.
+func (s *Ledger) Redemption(ctx context.Context, authID string) (r ledger.Redemption, err error) {
 	rows, err := s.pool.Query(ctx, redemptionSQL+` WHERE auth_id = @auth_id`, pgx.NamedArgs{"auth_id": authID})
 	if err == nil {
 		r, err = pgx.CollectExactlyOneRow(rows, toRedemption)

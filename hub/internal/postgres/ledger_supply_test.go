@@ -109,6 +109,10 @@ func TestRedeem(t *testing.T) {
 	if r := b.balanced(); r.Balances != 60 || r.Issued != 100 || r.Retired != 40 || b.balance(alice) != 60 {
 		t.Errorf("%+v", r)
 	}
+	b.run(`UPDATE ledger SET read_only_since = now()`)
+	if r, err := b.Redeem(t.Context(), p.Payload(t), "inv-1"); err != nil || !bytes.Equal(r.Receipt, first.Receipt) {
+		t.Errorf("while the books wait for their audit: %+v, %v, want what is on record", r, err)
+	}
 	page, sum, err := NewLedger(b.pool, nil).Redemptions(t.Context(), alice.AID(), 10)
 	if err != nil || len(page) != 1 || sum != (ledger.Sum{Count: 1, Amount: 40}) || page[0].Reference != "inv-1" {
 		t.Errorf("%+v %+v, %v", page, sum, err)

@@ -118,6 +118,13 @@ func (b *Books) Redeem(_ context.Context, s ledger.Settlement, r ledger.Redempti
 	return r, true, b.append(ledger.Issue{Kind: ledger.Retired, AID: s.Payer, Amount: s.Amount, Reason: ledger.ReasonRedeemed, At: s.At}, seal)
 }
 
+// Redemption implements ledger.Store.
+func (b *Books) Redemption(_ context.Context, authID string) (ledger.Redemption, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Redeemed[authID], b.Away
+}
+
 func (b *Books) append(i ledger.Issue, seal ledger.Seal) error {
 	sum, err := b.Circulation.Add([]ledger.Issue{i})
 	if err != nil {

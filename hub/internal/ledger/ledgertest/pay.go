@@ -3,6 +3,7 @@
 package ledgertest
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"testing"
@@ -21,6 +22,7 @@ type Payment struct {
 	Signer   *identity.Controller
 	Forged   bool // the signature does not verify
 	Raw      string
+	Version  int // of x402, 0 for ours
 }
 
 // Pay is a payment as it should be.
@@ -52,7 +54,7 @@ func (p *Payment) With(change func(*Payment)) *Payment {
 // Payload signs it.
 func (p *Payment) Payload(t testing.TB) payment.PaymentPayload {
 	t.Helper()
-	out := payment.PaymentPayload{X402Version: payment.X402Version, Accepted: p.Accepted}
+	out := payment.PaymentPayload{X402Version: cmp.Or(p.Version, payment.X402Version), Accepted: p.Accepted}
 	if out.Payload.Authorization = p.Raw; p.Raw != "" {
 		return out
 	}
