@@ -82,14 +82,16 @@ func orNoText(s string) *string {
 // array, which would be planned anew each time.
 var lockPartiesSQL = compile(`SELECT FROM account WHERE aid IN (@payer, @pay_to) ORDER BY aid FOR UPDATE`)
 
-// settleSQL is a whole settlement, of accounts that are locked. Its lines are what
-// it does to each of them: one may have two, if it pays itself. The settlement is
-// written only if its payer has enough; a key it shares with one that is there
-// already leaves everything as it was.
-var settleSQL = compile(`
-	WITH line AS MATERIALIZED (
-		SELECT aid, delta, reason, i
-		FROM unnest(@aids::text[], @deltas::bigint[], @reasons::text[]) WITH ORDINALITY AS l (aid, delta, reason, i)),
+// settling is a whole settlement, of accounts that are locked. Its lines are what it
+// does to each of them: one may have two, if it pays itself. The settlement is written
+// only if its payer has enough; a key it shares with one that is there already leaves
+// everything as it was.
+//
+// The lines are values, and no arrays: with these PostgreSQL plans the statement anew
+// each time, which takes about as long as to carry it out.
+func settling(lines string) named {
+	return compile(`
+	WITH line (aid, delta, reason, i) AS (VALUES ` + lines + `),
 	booked AS (
 		INSERT INTO settlement (auth_id, payer, pay_to, amount, interaction, signed, receipt, settled_at, capability, voucher, due_to)
 		SELECT @auth_id, @payer, @pay_to, @amount, @interaction, @signed, @receipt, @at, @capability, @voucher, @due_to
@@ -100,6 +102,12 @@ var settleSQL = compile(`
 		RETURNING auth_id),` + postedSQL + `
 	SELECT aid, before + row_number() OVER (PARTITION BY aid ORDER BY i), delta, reason, auth_id, @at
 	FROM line JOIN moved USING (aid), booked`)
+}
+
+var (
+	settleSQL = settling(`(@payer::text, -@amount::bigint, '` + ledger.ReasonPaid + `', 1), (@pay_to::text, @amount::bigint, '` + ledger.ReasonReceived + `', 2)`)
+	retireSQL = settling(`(@payer::text, -@amount::bigint, @reason::text, 1)`) // credits nobody here
+)
 
 // postedSQL moves the balances that lines are of, and goes on with their entries.
 const postedSQL = `
@@ -119,11 +127,8 @@ func settleArgs(st ledger.Settlement) pgx.NamedArgs {
 // Settle implements ledger.Store.
 func (s *Ledger) Settle(ctx context.Context, st ledger.Settlement) (kept ledger.Settlement, fresh bool, err error) {
 	args := settleArgs(st)
-	args["aids"] = []string{st.Payer, st.PayTo}
-	args["deltas"] = []int64{-int64(st.Amount), int64(st.Amount)}
-	args["reasons"] = []string{ledger.ReasonPaid, ledger.ReasonReceived}
 	for {
-		booked, err := settle(ctx, s.pool, args)
+		booked, err := settle(ctx, s.pool, settleSQL, args)
 		if err != nil {
 			return st, false, fmt.Errorf("settle a payment: %w", err)
 		}
@@ -141,10 +146,10 @@ type batcher interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-func settle(ctx context.Context, q batcher, args pgx.NamedArgs) (booked bool, err error) {
+func settle(ctx context.Context, q batcher, sql named, args pgx.NamedArgs) (booked bool, err error) {
 	var b pgx.Batch
 	b.Queue(lockPartiesSQL.sql, lockPartiesSQL.bind(args)...)
-	b.Queue(settleSQL.sql, settleSQL.bind(args)...)
+	b.Queue(sql.sql, sql.bind(args)...)
 	answers := q.SendBatch(ctx, &b)
 	defer func() { err = errors.Join(err, answers.Close()) }()
 	if _, err := answers.Exec(); err != nil {

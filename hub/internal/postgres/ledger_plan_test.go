@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -72,13 +73,15 @@ func TestNoPaymentScansATable(t *testing.T) {
 		return []any{args}
 	}
 	move := pgx.NamedArgs{"auth_id": "bafyreinew", "payer": from, "pay_to": to, "amount": 1, "interaction": "new", "signed": []byte{1}, "receipt": []byte{1},
-		"at": at, "capability": nil, "voucher": nil, "due_to": nil, "aids": []string{from, to}, "deltas": []int64{-1, 1},
-		"reasons": []string{ledger.ReasonPaid, ledger.ReasonReceived}}
+		"at": at, "capability": nil, "voucher": nil, "due_to": nil, "reason": ledger.ReasonRedeemed}
+	retired := maps.Clone(move)
+	retired["auth_id"], retired["interaction"] = "bafyreiretired", "retired"
 	for _, q := range []question{
 		{"what a payment is judged by", standingOfPaymentSQL.sql, standingOfPaymentSQL.bind(of()[0].(pgx.NamedArgs)), "settlement_pk", 2},
 		{"a binding that was used", standingOfPaymentSQL.sql, standingOfPaymentSQL.bind(of()[0].(pgx.NamedArgs)), "settlement_binding_uq", 2},
 		{"the accounts of a payment", lockPartiesSQL.sql, lockPartiesSQL.bind(move), "account_pk", 2},
 		{"a payment", settleSQL.sql, settleSQL.bind(move), "account_pk", 6},
+		{"a redemption that is booked", retireSQL.sql, retireSQL.bind(retired), "account_pk", 6},
 		{"a balance", accountSQL, of(), "account_pk", 1},
 		{"a page of an account", entriesSQL, of(), "account_entry_pk", 100},
 		{"a page of redemptions", redeemedSQL, of(), "redemption_aid_uq", 100},

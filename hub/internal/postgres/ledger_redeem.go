@@ -72,8 +72,8 @@ func (s *Ledger) retire(ctx context.Context, st ledger.Settlement, reason string
 
 func (c *chain) retire(ctx context.Context, st ledger.Settlement, reason string, seal ledger.Seal) error {
 	args := settleArgs(st)
-	args["aids"], args["deltas"], args["reasons"] = []string{st.Payer}, []int64{-int64(st.Amount)}, []string{reason}
-	booked, err := settle(ctx, c.tx, args)
+	args["reason"] = reason
+	booked, err := settle(ctx, c.tx, retireSQL, args)
 	if err == nil && !booked {
 		err = errUnbooked
 	}
