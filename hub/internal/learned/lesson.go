@@ -90,7 +90,7 @@ func conclude(list []Vetted, recs map[string]Record, room Room, now time.Time) (
 		case Pass:
 			l.Told = append(l.Told, v.AID)
 		case Take:
-			v.Agent.TaughtAt, v.Agent.Rating = now, rec.Rating
+			v.Agent.TaughtAt, v.Agent.Rating = now.Truncate(time.Microsecond), rec.Rating // as it is kept
 			if rec.Mine != nil {
 				v.Agent.TaughtAt = rec.Mine.TaughtAt
 			}

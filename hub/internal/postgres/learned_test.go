@@ -388,3 +388,16 @@ func TestWhatAPeerTaughtGoesWithIt(t *testing.T) {
 		l.whole()
 	}
 }
+
+// Lists and the agent's own page tell one time, to what the database keeps of it.
+func TestSinceWhenAnAgentIsKnownIsOneTime(t *testing.T) {
+	l := newLearner(t, 1)
+	n := l.node()
+	l.puller.Now = func() time.Time { return l.clock.now().Add(789 * time.Nanosecond) }
+	l.peer(1).Agent(n, 1, l.clock.now(), "x")
+	l.pull()
+	page, _, err := l.Show(t.Context(), n.AID())
+	if listed := l.shows("x"); err != nil || !listed.RegisteredAt.Equal(page.RegisteredAt) {
+		t.Errorf("listed since %s, shown since %s, %v", listed.RegisteredAt, page.RegisteredAt, err)
+	}
+}
