@@ -3,96 +3,15 @@ package app
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/anet-hub/anet/hub/internal/audit"
-	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
-	"github.com/anet-hub/anet/shared/evidence"
 	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/testkit"
-	"github.com/anet-hub/anet/shared/wire"
 )
-
-var byTester = audit.By{Who: "tester", How: "test"}
-
-// branches are two hubs that clear with each other: alice has her credits at a, and
-// bob sells at b.
-type branches struct {
-	a, b       *town
-	alice, bob *directorytest.Node
-}
-
-func newBranches(t *testing.T, limit uint64) *branches {
-	a, b := friends(t)
-	return clearing(t, a, b, limit)
-}
-
-func clearing(t *testing.T, a, b *town, limit uint64) *branches {
-	t.Helper()
-	for from, to := range map[*town]*town{a: b, b: a} {
-		if err := from.desk().Credits.Allow(t.Context(), to.hub, true, limit, byTester); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w := &branches{a: a, b: b, alice: a.joined("alice"), bob: b.joined("bob")}
-	a.granted(w.alice)
-	b.granted(w.bob)
-	return w
-}
-
-// pays is a payment on the ledger of a.
-func (w *branches) pays(amount uint64) *ledgertest.Payment {
-	return ledgertest.Pay(w.alice.Key, w.bob.AID(), w.a.hub, amount, time.Now())
-}
-
-// settle brings a payment to b, where its payee is.
-func (w *branches) settle(p *ledgertest.Payment) map[string]any {
-	w.b.t.Helper()
-	return w.b.post("200", "/x402/settle", p.Request(w.b.t)).body
-}
-
-func (v *visitor) credits(n *directorytest.Node) float64 {
-	v.t.Helper()
-	return v.call("200", n, "/agents/"+n.AID()+"/balance", "").body["credits"].(float64)
-}
-
-// balanced audits the books of a hub, and gives what it and its peer owe each other.
-func (h *town) balanced(peer string) (owed, due uint64) {
-	h.t.Helper()
-	op := h.desk()
-	r, err := op.Credits.Audit(h.t.Context())
-	if err != nil || len(r.Wrong) > 0 {
-		h.t.Fatalf("the books: %v, %v", r.Wrong, err)
-	}
-	debts, err := op.Credits.Debts(h.t.Context())
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	for _, d := range debts {
-		if d.Hub == peer {
-			return d.Owed, d.Due
-		}
-	}
-	return 0, 0
-}
-
-// even checks that both hubs hold the same debt for one.
-func (w *branches) even(want uint64) {
-	w.a.t.Helper()
-	_, due := w.a.balanced(w.b.hub)
-	owed, _ := w.b.balanced(w.a.hub)
-	if due != want || owed != want {
-		w.a.t.Errorf("a owes %d by its own books and %d by those of b, want %d", due, owed, want)
-	}
-}
 
 // Number 56, K.5: the payer's hub moves the credits, the payee's credits them on the
 // strength of its receipt, once, and both write down who owes whom.
@@ -194,13 +113,6 @@ func TestWhatDoesNotCross(t *testing.T) {
 	}
 }
 
-func (h *town) setLimit(peer string, most uint64) {
-	h.t.Helper()
-	if err := h.desk().Credits.Allow(h.t.Context(), peer, true, most, byTester); err != nil {
-		h.t.Fatal(err)
-	}
-}
-
 // An agent that is registered at both hubs is paid at the ledger's own, and nowhere
 // else.
 func TestAPayeeOfBothHubsIsPaidOnce(t *testing.T) {
@@ -214,92 +126,6 @@ func TestAPayeeOfBothHubsIsPaidOnce(t *testing.T) {
 		t.Errorf("bob has %v at a and %v at b, want 125 and 100", a, b)
 	}
 	w.even(0)
-}
-
-// The same where the ledger is of a hub that does not say whom it credited.
-func TestAPayeeOfBothHubsIsPaidOnceWhateverIsSaid(t *testing.T) {
-	a, b := newTown(t), newTown(t)
-	between := httptest.NewServer(saysLess(a.base))
-	defer between.Close()
-	a.befriend(b.base, b.self())
-	b.befriend(between.URL, a.self())
-	w := clearing(t, a, b, 1000)
-	if s := w.settle(w.pays(25)); s["success"] != true || w.b.credits(w.bob) != 125 {
-		t.Fatalf("an agent of b alone: %v, bob has %v", s, w.b.credits(w.bob))
-	}
-	w.a.call("200", w.bob, "/register", w.bob.Register("bob"))
-	w.a.granted(w.bob)
-	if s := w.settle(w.pays(25)); s["success"] != true {
-		t.Fatalf("%v", s)
-	}
-	if a, b := w.a.credits(w.bob), w.b.credits(w.bob); a != 125 || b != 125 {
-		t.Errorf("bob has %v at a and %v at b, want 125 and 125", a, b)
-	}
-	w.even(25)
-}
-
-// saysLess leaves out of settlements what other hubs do not say.
-func saysLess(target string) http.Handler {
-	u, _ := url.Parse(target)
-	proxy := httputil.NewSingleHostReverseProxy(u)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/x402/settle" {
-			proxy.ServeHTTP(w, r)
-			return
-		}
-		rec := httptest.NewRecorder()
-		proxy.ServeHTTP(rec, r)
-		var s payment.SettlementResponse
-		_ = json.Unmarshal(rec.Body.Bytes(), &s) // what is none passes as none
-		delete(s.Extensions, "anet.payee")
-		w.WriteHeader(rec.Code)
-		_, _ = w.Write([]byte(text(s)))
-	})
-}
-
-// wire between two hubs that loses answers.
-type lossy struct{ cut atomic.Bool }
-
-func (l *lossy) before(target string) http.Handler {
-	u, _ := url.Parse(target)
-	proxy := httputil.NewSingleHostReverseProxy(u)
-	proxy.ModifyResponse = func(r *http.Response) error {
-		if l.cut.Load() && strings.HasPrefix(r.Request.URL.Path, "/x402/settle") {
-			panic(http.ErrAbortHandler) // it arrived, and nobody hears of it
-		}
-		return nil
-	}
-	return proxy
-}
-
-// Number 56: an answer that was lost leaves the outcome open, and the same payment
-// finds it out; nobody is paid twice or not at all.
-func TestALostAnswerIsPending(t *testing.T) {
-	a, b, line := newTown(t), newTown(t), &lossy{}
-	between := httptest.NewServer(line.before(a.base))
-	defer between.Close()
-	a.befriend(b.base, b.self())
-	b.befriend(between.URL, a.self())
-	w := clearing(t, a, b, 1000)
-	line.cut.Store(true)
-	p := w.pays(25)
-	for range 2 {
-		if s := w.settle(p); s["errorReason"] != payment.SettlementPending || s["transaction"] != p.ID(t) {
-			t.Errorf("%v", s)
-		}
-	}
-	if w.a.credits(w.alice) != 75 || w.b.credits(w.bob) != 100 {
-		t.Errorf("alice has %v, bob %v", w.a.credits(w.alice), w.b.credits(w.bob))
-	}
-	w.deaf(p)
-	line.cut.Store(false)
-	if s := w.settle(p); s["success"] != true {
-		t.Errorf("afterwards: %v", s)
-	}
-	if w.a.credits(w.alice) != 75 || w.b.credits(w.bob) != 125 {
-		t.Errorf("alice has %v, bob %v, want 75 and 125", w.a.credits(w.alice), w.b.credits(w.bob))
-	}
-	w.even(25)
 }
 
 // deaf has b close to payments of a, in every way there is: one that moved already is
@@ -322,71 +148,6 @@ func (w *branches) deaf(moved *ledgertest.Payment) {
 	}
 	check("nothing is cleared any more", payment.NetworkMismatch)
 	w.b.setLimit(w.a.hub, 1000)
-}
-
-// liar is a hub whose receipts are not what they should be.
-type liar struct {
-	answer atomic.Pointer[payment.SettlementResponse]
-}
-
-func (l *liar) before(target string) http.Handler {
-	u, _ := url.Parse(target)
-	proxy := httputil.NewSingleHostReverseProxy(u)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s := l.answer.Load(); s != nil && r.URL.Path == "/x402/settle" {
-			_, _ = w.Write([]byte(text(s)))
-			return
-		}
-		proxy.ServeHTTP(w, r)
-	})
-}
-
-// Numbers 55 and 56: only a receipt by that hub for this payment is worth credits.
-func TestReceiptsOfPeersAreHeldToThePayment(t *testing.T) {
-	a, b, says := newTown(t), newTown(t), &liar{}
-	between := httptest.NewServer(says.before(a.base))
-	defer between.Close()
-	a.befriend(b.base, b.self())
-	b.befriend(between.URL, a.self())
-	w := clearing(t, a, b, 1000)
-	p := w.pays(25)
-	good := payment.Receipt{AuthID: p.ID(t), Payer: w.alice.AID(), PayTo: w.bob.AID(), Amount: 25, Network: payment.Network(a.hub), SettleAt: uint64(time.Now().UnixMilli())}
-	for _, c := range []struct {
-		why    string
-		by     *directorytest.Node
-		change func(*payment.Receipt)
-	}{
-		{"signed by somebody else", w.alice, func(*payment.Receipt) {}},
-		{"of another payment", a.self(), func(r *payment.Receipt) { r.AuthID = "bafyrei" }},
-		{"of another amount", a.self(), func(r *payment.Receipt) { r.Amount = 26 }},
-		{"of another payer", a.self(), func(r *payment.Receipt) { r.Payer = w.bob.AID() }},
-		{"of another payee", a.self(), func(r *payment.Receipt) { r.PayTo = b.hub }},
-		{"of another network", a.self(), func(r *payment.Receipt) { r.Network = payment.Network(b.hub) }},
-	} {
-		r := good
-		c.change(&r)
-		signed, _, err := payment.SignReceipt(c.by.Key, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		says.answer.Store(&payment.SettlementResponse{Success: true, Transaction: r.AuthID, Network: good.Network,
-			Extensions: payment.Extensions{payment.ExtReceipt: []byte(text(signed))}})
-		if s := w.settle(p); s["errorReason"] != payment.SettlementPending {
-			t.Errorf("%s: %v", c.why, s)
-		}
-	}
-	says.answer.Store(&payment.SettlementResponse{Success: true, Transaction: good.AuthID, Network: good.Network})
-	if s := w.settle(p); s["errorReason"] != payment.SettlementPending {
-		t.Errorf("without a receipt: %v", s)
-	}
-	if w.b.credits(w.bob) != 100 {
-		t.Errorf("bob has %v", w.b.credits(w.bob))
-	}
-	says.answer.Store(nil)
-	if s := w.settle(p); s["success"] != true || w.b.credits(w.bob) != 125 {
-		t.Errorf("the truth: %v, bob has %v", s, w.b.credits(w.bob))
-	}
-	w.even(25)
 }
 
 // Number 51, J.6: a hub states what it paid off; each statement counts once, and none
@@ -414,56 +175,6 @@ func TestDebtsAreCleared(t *testing.T) {
 		t.Errorf("the rest: due %d, %v", due, err)
 	}
 	w.even(0)
-}
-
-// Number 51, J.5: a hub attests where the chains of its peers end, keeps it, and
-// brings it to them; it attests no chain that went back.
-func TestChainsAreWitnessed(t *testing.T) {
-	w := newBranches(t, 1000)
-	look := func() {
-		t.Helper()
-		w.b.exec(`UPDATE witnessed SET next_at = 'epoch'`)
-		if err := w.b.app.hub.credits.WitnessPeers(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	look()
-	look()
-	seen := w.a.get("200", "/x402/witnesses").body
-	list := seen["attestations"].([]any)
-	health := seen["health"].(map[string]any)
-	if len(list) != 1 || list[0].(map[string]any)["witness_aid"] != w.b.hub || health["unwitnessed_records"] != 0.0 || health["witnesses"] != 1.0 {
-		t.Fatalf("%v", seen)
-	}
-	if at := seen["witness_endpoints"].(map[string]any)[w.b.hub]; at != w.b.base {
-		t.Errorf("the witness is at %v, want %s", at, w.b.base)
-	}
-	w.a.joined("carol")
-	testkit.Until(t, 10*time.Second, "another link of the chain", func() bool {
-		return w.a.get("200", "/x402/issuance/head").body["seq"] == 2.0
-	})
-	look()
-	if got := w.a.get("200", "/x402/witnesses").body["health"].(map[string]any); got["attestations"] != 2.0 || got["latest_seq"] != 2.0 {
-		t.Errorf("%v", got)
-	}
-	w.a.exec(`UPDATE ledger SET head_seq = 1, head_id = (SELECT id FROM issuance WHERE seq = 1)`)
-	look()
-	if got := w.a.get("200", "/x402/witnesses").body["health"].(map[string]any); got["attestations"] != 2.0 {
-		t.Errorf("a chain that went back was attested: %v", got)
-	}
-}
-
-// The chain and the AID of the witness are not one's own, whatever peers say.
-func TestAWitnessIsSomebodyElse(t *testing.T) {
-	w := newBranches(t, 1000)
-	head := w.a.get("200", "/x402/issuance/head").body
-	signed, _, err := evidence.Attest(w.b.self().Key, evidence.Attestation{Chain: w.a.hub, Seq: uint64(head["seq"].(float64)),
-		HeadID: head["head_id"].(string), ObservedAt: uint64(time.Now().UnixMilli())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.a.post("200", "/x402/witness", wire.Witness{Attestation: signed})
-	w.b.post("403 witness_unknown", "/x402/witness", wire.Witness{Attestation: signed})
 }
 
 // Payments that were made up reach a peer at a rate; beyond it they are pending, as
