@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"time"
 
 	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/replay"
@@ -80,7 +79,3 @@ func (l *Ledger) Tell(limits *wire.Limits) {
 	limits.Pages["issuance"] = wire.PageLimit{Default: ChainPage, Most: ChainPage, Bytes: ChainPage << 11}
 	limits.Pages["offers"] = wire.PageLimit{Default: DefaultOffers, Most: MaxOffers, Bytes: MaxOffers << 10}
 }
-
-// supplyFor is how long a sum over all accounts may be shown: anybody may ask, and
-// it reads every account.
-const supplyFor = 5 * time.Second

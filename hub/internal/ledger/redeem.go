@@ -10,12 +10,6 @@ import (
 	"github.com/anet-hub/anet/shared/payment"
 )
 
-// MaxReference bounds what a redemption is for, in bytes.
-const MaxReference = 256
-
-// redeemPrefix begins the interaction that a node signs a redemption under.
-const redeemPrefix = "redeem:"
-
 // Redeem takes credits out of circulation, as their owner signed it (wire 2,
 // K.8). The same authorization again gives the same redemption.
 func (l *Ledger) Redeem(ctx context.Context, p payment.PaymentPayload, reference string) (r Redemption, err error) {
@@ -69,14 +63,14 @@ func (l *Ledger) redeem(ctx context.Context, t tender, reference string) (r Rede
 
 // redeems holds an authorization to being one of this redemption.
 func (t tender) redeems(hub, reference string) *Refusal {
-	switch bound := t.auth.Interaction; {
-	case !printable(reference, MaxReference):
+	switch {
+	case !payment.ValidReference(reference):
 		return refuse(payment.MalformedPayment, "a reference is one line of at most 256 bytes")
 	case t.unread != nil:
 		return t.unread
 	case t.auth.PayTo != hub:
 		return refuse(payment.PayeeMismatch, "a redemption pays the hub itself")
-	case strings.HasPrefix(bound, redeemPrefix) && bound != redeemPrefix+reference:
+	case !payment.Redeems(t.auth.Interaction, reference):
 		return refuse(payment.MalformedPayment, "the authorization was signed for another reference")
 	}
 	return nil

@@ -32,6 +32,10 @@ func (s Supply) Chain() uint64 { return s.Issued - s.Retired }
 // Agrees reports whether accounts hold what the chain says.
 func (s Supply) Agrees() bool { return s.Balances == s.Chain() }
 
+// supplyFor is how long a sum over all accounts may be shown: anybody may ask, and
+// it reads every account.
+const supplyFor = 5 * time.Second
+
 // Supply reads the supply, at most a few seconds old, or more where reading it takes
 // long.
 func (l *Ledger) Supply(ctx context.Context) (Supply, error) {

@@ -141,9 +141,8 @@ func (b bill) addTo(v *effect.Deliverable) {
 	if err != nil {
 		return
 	}
-	var receipt string
-	if json.Unmarshal(settled.Extensions[payment.ExtReceipt], &receipt) == nil {
-		v.Paid.Receipt = receipt
+	if receipt, err := settled.ReceiptBytes(); err == nil {
+		v.Paid.Receipt = codec.EncodeB64(receipt)
 	}
 }
 

@@ -34,8 +34,10 @@ type Spent struct{ Tier, All uint64 }
 // Decide holds a payment to the limits. The first that it breaks is told, with
 // what would widen it.
 func Decide(l config.Limits, w Wish, today Spent) error {
-	most, key := l.ExplicitMax, "explicit-max"
+	most, key := uint64(0), "explicit-max" // on nobody's word nothing is paid
 	switch w.Tier {
+	case Explicit:
+		most = l.ExplicitMax
 	case Auto:
 		most, key = l.AutoMax, "auto-max"
 	case Agent:

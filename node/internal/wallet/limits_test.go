@@ -22,6 +22,7 @@ func TestDecide(t *testing.T) {
 		reason string
 	}{
 		{"a person, as it comes", config.DefaultLimits(), Wish{Explicit, "anybody", 10}, Spent{}, ""},
+		{"a tier that nobody knows", config.DefaultLimits(), Wish{"", "p", 1}, Spent{}, "payment_over_limit"},
 		{"a person, too much at once", config.DefaultLimits(), Wish{Explicit, "p", 11}, Spent{}, "payment_over_limit"},
 		{"a person, the last of the day", config.DefaultLimits(), Wish{Explicit, "p", 10}, Spent{All: 40}, ""},
 		{"a person, too much for the day", config.DefaultLimits(), Wish{Explicit, "p", 10}, Spent{All: 41}, "payment_over_limit"},

@@ -3,10 +3,6 @@ package wallet
 import (
 	"cmp"
 	"context"
-	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/till"
@@ -18,12 +14,6 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// maxReference is what hubs keep of what a redemption is for.
-const maxReference = 256
-
-// redeemPrefix begins what a redemption is bound to: one for each reference.
-const redeemPrefix = "redeem:"
-
 // Redeem takes credits of this node out of circulation. They are signed away once
 // for a reference: where it is not known what the hub did, the same call brings
 // the same bytes again.
@@ -34,8 +24,8 @@ func (w *Wallet) Redeem(ctx context.Context, amount uint64, reference string) (j
 	if err := payment.CheckAmount(amount); err != nil {
 		return journal.Redemption{}, err
 	}
-	if len(reference) > maxReference || !utf8.ValidString(reference) || strings.ContainsFunc(reference, unicode.IsControl) {
-		return journal.Redemption{}, errs.New(errs.Invalid, "reference_invalid", "a reference is one line of at most %d bytes", maxReference).In("reference")
+	if !payment.ValidReference(reference) {
+		return journal.Redemption{}, errs.New(errs.Invalid, "reference_invalid", "a reference is one line of at most %d bytes", payment.MaxReference).In("reference")
 	}
 	r, err := w.order(ctx, amount, reference)
 	if err != nil {
@@ -90,10 +80,7 @@ func (w *Wallet) signRedemption(tx *journal.Tx, amount uint64, reference string)
 	now := uint64(tx.Now().UnixMilli())
 	a := payment.Authorization{
 		Payer: w.Signer().AID(), PayTo: hub, Amount: amount, Network: w.Network(), Nonce: nonce(),
-		IssuedAt: now, NotAfter: now + payment.Window,
-	}
-	if reference != "" {
-		a.Interaction = redeemPrefix + reference
+		IssuedAt: now, NotAfter: now + payment.Window, Interaction: payment.RedemptionOf(reference),
 	}
 	signed, id, err := payment.SignAuthorization(w.Signer(), a)
 	if err != nil {
@@ -151,14 +138,4 @@ func (w *Wallet) redeemed(p payment.PaymentPayload, answer wire.Redemption) erro
 			"the hub says that it took the credits, and shows no receipt that holds; run the same command again").Because(err)
 	}
 	return nil
-}
-
-// Today is what was spent today, on the word of a tier and in all.
-func (w *Wallet) Today(tx *journal.Tx, tier Tier) (s Spent, err error) {
-	since := tx.Now().Truncate(24 * time.Hour)
-	if s.All, err = tx.Spent(since, ""); err != nil {
-		return s, err
-	}
-	s.Tier, err = tx.Spent(since, string(tier))
-	return s, err
 }

@@ -240,3 +240,13 @@ func (w *Wallet) Paying(tx *journal.Tx, id string) (bool, error) {
 	}
 	return false, err
 }
+
+// Today is what was spent today, on the word of a tier and in all.
+func (w *Wallet) Today(tx *journal.Tx, tier Tier) (s Spent, err error) {
+	since := tx.Now().Truncate(24 * time.Hour)
+	if s.All, err = tx.Spent(since, ""); err != nil {
+		return s, err
+	}
+	s.Tier, err = tx.Spent(since, string(tier))
+	return s, err
+}
