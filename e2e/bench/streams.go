@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -33,8 +34,8 @@ func streams(t testing.TB, o options) []Row {
 	h, database := newFederated(t, o)
 	conn := connect(t, database, 1)[0]
 	var walked, bare, last sample
-	for range o.Rounds {
-		pages := walk(t, h, o.Federated)
+	for i := range o.Rounds {
+		pages := walk(t, h, o.Federated, fmt.Sprintf("198.51.100.%d", i+1))
 		walked, last = append(walked, float64(o.Federated)/pages.sum()*1000), append(last, pages[len(pages)*9/10:].median()/pages[:len(pages)/10+1].median())
 		bare = append(bare, copyEntries(t, conn, o.Federated))
 		say("  over HTTP %.0f/s, bare rows %.0f/s, a last page takes %.2f of a first", walked[len(walked)-1], bare[len(bare)-1], last[len(last)-1])
@@ -48,13 +49,16 @@ func streams(t testing.TB, o options) []Row {
 }
 
 // walk reads the stream of cards to its end, and gives what each page took, in
-// milliseconds.
-func walk(t testing.TB, h *stage.HubProcess, want int) (took sample) {
+// milliseconds. Who reads has so many pages a minute for its address.
+func walk(t testing.TB, h *stage.HubProcess, want int, as string) (took sample) {
 	t.Helper()
 	on, seen := dial(t, h.URL, 1)[0], 0
 	for cursor := int64(0); ; {
 		began := time.Now()
-		raw, err := on.ask(get(t, fmt.Sprintf("%s/fed/v2/cards?cursor=%d", h.URL, cursor)))
+		r, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/fed/v2/cards?cursor=%d", h.URL, cursor), nil)
+		stage.Must(t, err)
+		r.Header.Set("X-Real-IP", as)
+		raw, err := on.ask(request(t, r))
 		stage.Must(t, err)
 		took = append(took, float64(time.Since(began).Microseconds())/1000)
 		var page wire.FedCards
