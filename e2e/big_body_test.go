@@ -23,6 +23,7 @@ const (
 // One limit, one answer, whatever way a body comes, and
 // the memory of the hub does not grow with what it refuses.
 func TestBigBodiesMeetOneLimit(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{Args: []string{"--relay-max-envelope", "4MiB"}})
 	alice, bob := stage.NewAgent(t, hub.Hub), stage.NewAgent(t, hub.Hub)
 	alice.Register()
@@ -116,6 +117,7 @@ func bomb() []byte {
 
 // A body nobody signed is refused by its size alone, or at the first byte too many.
 func TestBigBodiesOfStrangers(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	for _, tt := range []struct {
 		name, path string

@@ -25,6 +25,7 @@ import (
 //	json VAR path.to.0.member   reads a value out of the last stdout
 //	until PATTERN program args  repeats a command until its stdout matches
 func TestCommands(t *testing.T) {
+	t.Parallel()
 	stage.Binary(t, "text-service")
 	play(t, "testdata/cli", func(env *testscript.Env) {
 		env.Setenv("HUB", discreetHub(t).URL)
@@ -35,6 +36,7 @@ func TestCommands(t *testing.T) {
 // TestHubCommands plays the scripts of testdata/hub: anet-hub as its operator
 // types it, beside a hub that takes in by invite only.
 func TestHubCommands(t *testing.T) {
+	t.Parallel()
 	stage.Binary(t, "anet-hub")
 	play(t, "testdata/hub", func(env *testscript.Env) {
 		hub := stage.HubInside(t, func(c *app.Config) { c.InviteRequired = true })
@@ -46,6 +48,7 @@ func TestHubCommands(t *testing.T) {
 // TestPeerCommands plays the scripts of testdata/peer: an operator and the hubs to
 // federate with: $PEER, and $DOWN, which does not answer.
 func TestPeerCommands(t *testing.T) {
+	t.Parallel()
 	stage.Binary(t, "anet-hub")
 	stage.Binary(t, "text-service")
 	down := stage.HubInside(t)

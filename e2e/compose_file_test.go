@@ -16,6 +16,7 @@ import (
 // Compose takes docker-compose.yml with each of its profiles, and a profile adds
 // what it says.
 func TestComposeFileIsTaken(t *testing.T) {
+	t.Parallel()
 	compose := need.ComposeProgram(t)
 	for profile, adds := range map[string][]string{"": nil, "monitoring": {"prometheus", "grafana"}, "faults": {"faults"}} {
 		line := slices.Concat(compose, []string{"--profile", profile, "config", "--services"})

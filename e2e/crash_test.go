@@ -16,6 +16,7 @@ import (
 // sides hold one and the same receipt.
 
 func TestKilledWhileTheProgramWorks(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	arrived, hold := make(chan struct{}), make(chan struct{})
 	program := stage.StartProgram(t, func(http.ResponseWriter, *http.Request, []byte) {
@@ -42,6 +43,7 @@ func TestKilledWhileTheProgramWorks(t *testing.T) {
 }
 
 func TestKilledBeforeTheAcknowledgement(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	line := stage.NewLine(t, &hub.Hub)
 	program := stage.StartProgram(t, nil)
@@ -76,6 +78,7 @@ func TestKilledBeforeTheAcknowledgement(t *testing.T) {
 }
 
 func TestLostAnswersToSends(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	line, back := stage.NewLine(t, &hub.Hub), stage.NewLine(t, &hub.Hub)
 	program := stage.StartProgram(t, nil)
@@ -112,6 +115,7 @@ func TestLostAnswersToSends(t *testing.T) {
 // Anybody may put an envelope into a mailbox again: the hub does not know whose
 // it is.
 func TestTheSameEnvelopeAgain(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	line := stage.NewLine(t, &hub.Hub)
 	program := stage.StartProgram(t, nil)

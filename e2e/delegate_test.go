@@ -37,6 +37,7 @@ func desk(t *testing.T) stage.NodeConfig {
 
 // The main job: join, find by capability, call, and hold a verified receipt.
 func TestJoinFindDelegateReceipt(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{Args: []string{"--public-url", "https://hub.example.org"}})
 	provider := stage.StartNode(t, hub.Hub, desk(t))
 	caller := stage.StartNode(t, hub.Hub, stage.NodeConfig{Name: "caller"})
@@ -112,6 +113,7 @@ func digestOf(t *testing.T, task app.Task) string {
 // A call of what the program does not do, or does not answer, ends with a
 // status that says so, and the exit code with it.
 func TestEffectsAreToldApart(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	answers := map[string]func(w http.ResponseWriter){
 		"p.ok":      func(w http.ResponseWriter) { w.Write([]byte(`{"n":1}`)) },

@@ -13,6 +13,7 @@ import (
 // Up --detach says why the hub has not taken the node in, and the node goes on
 // trying: nothing has to be done when the hub is back.
 func TestUpWithoutItsHub(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{})
 	node := stage.JoinNode(t, hub.Hub, stage.NodeConfig{Name: "patient", Tags: []string{"a.tag"}})
 	t.Cleanup(func() { node.Run("down") })
@@ -36,6 +37,7 @@ func TestUpWithoutItsHub(t *testing.T) {
 // A node that is started the moment it was killed comes up: what is left of the
 // killed process is no other node, and no error.
 func TestUpRightAfterAKill(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{})
 	node := stage.JoinNode(t, hub.Hub, stage.NodeConfig{Name: "phoenix"})
 	t.Cleanup(func() { node.Run("down") })

@@ -88,6 +88,7 @@ func newCounter(t *testing.T) (c counter, seller *stage.Agent, n *stage.Node) {
 // A payment header that is missing, broken or bad is each told apart, by curl as by
 // any program: none looks like a fault of the hub, and nothing is booked.
 func TestBrokenPaymentHeaders(t *testing.T) {
+	t.Parallel()
 	c, _, n := newCounter(t)
 	quote := c.ask(t, c.at)
 	if quote.Code() != "402 payment_required" || quote.Header.Get("Cache-Control") != "no-store" {
@@ -157,6 +158,7 @@ func zeroed(t *testing.T) func(*payment.PaymentPayload) {
 // One payment in twenty hands at once is one booking and one voucher, which later
 // comes again; it buys nothing else from anybody.
 func TestParallelUseOfOnePayment(t *testing.T) {
+	t.Parallel()
 	c, seller, n := newCounter(t)
 	other := stall(t, &c.hub.Hub)
 	pay := strings.TrimSpace(n.OK("authorize", c.ask(t, c.at).Header.Get(payment.HeaderRequired), "--yes").Out)

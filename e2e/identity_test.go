@@ -11,6 +11,7 @@ import (
 // Both a node and a hub may replace their signing keys: who they are stays, and
 // nobody has to do anything about it.
 func TestRotations(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{})
 	program := stage.StartProgram(t, nil)
 	provider := stage.StartNode(t, hub.Hub, stage.NodeConfig{
@@ -63,6 +64,7 @@ func TestRotations(t *testing.T) {
 // that fails: each message is posted once. A first attempt that the hub refuses,
 // because it has not heard of the new key yet, would cost seconds.
 func TestCallsInTheMomentOfARotation(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{})
 	there, back := stage.NewLine(t, hub.Hub), stage.NewLine(t, hub.Hub)
 	program := stage.StartProgram(t, nil)
@@ -105,6 +107,7 @@ func TestCallsInTheMomentOfARotation(t *testing.T) {
 }
 
 func TestAnotherHubAtTheAddressIsRefused(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{})
 	node := stage.StartNode(t, hub.Hub, stage.NodeConfig{Name: "node", Tags: []string{"a.tag"}})
 	node.OK("down")

@@ -17,6 +17,7 @@ import (
 // restarts, the invite is revoked, and it is a member all the same. A new one is
 // told why it is not.
 func TestInviteJoinRestartRevoke(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{Args: []string{"--invite-required"}})
 	id, token := stage.Invite(t, hub, "--label", "for a story")
 	file := stage.Write(t, filepath.Join(stage.Dir(t), "invite"), token+"\n")
@@ -77,6 +78,7 @@ func refused(t *testing.T, n *stage.Node, hub *stage.Hub, code string, more ...s
 // Thirty strangers come at once, through two processes of one hub, with one
 // token. As many are let in as it says, and the rest are told one thing.
 func TestThirtyStrangersAtOnce(t *testing.T) {
+	t.Parallel()
 	url := pgtest.URL(t)
 	var hubs []*stage.HubProcess
 	for _, name := range []string{"hub-a", "hub-b"} {
@@ -126,6 +128,7 @@ func comeAtOnce(t *testing.T, hubs []*stage.HubProcess, token string) []string {
 // within a minute, under the limits as they are shipped, and none needs an
 // invite. A stranger behind the same address is still held to its limit.
 func TestAHostOfAHundredRestarts(t *testing.T) {
+	t.Parallel()
 	const host = 100
 	shipped := []string{"--invite-required", "--register-rate", "10", "--register-burst", "20"}
 	hub := stage.StartHub(t, stage.HubConfig{Args: []string{"--invite-required"}})
@@ -167,6 +170,7 @@ func TestAHostOfAHundredRestarts(t *testing.T) {
 // no process does anything for them, and what waited for them still does when
 // the block is lifted.
 func TestMembersOfALeakedInvite(t *testing.T) {
+	t.Parallel()
 	url := pgtest.URL(t)
 	a := stage.StartHub(t, stage.HubConfig{Name: "hub-a", Database: url, Args: []string{"--invite-required"}})
 	b := stage.StartHub(t, stage.HubConfig{Name: "hub-b", Database: url, Args: []string{"--invite-required"}})

@@ -10,6 +10,7 @@ import (
 // Whoever was admitted comes back, whatever
 // happened to the hub in between, and finds mail and listing as they were.
 func TestMembersComeBackAfterTheHubDoes(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{})
 	agent, sender := stage.NewAgent(t, hub.Hub), stage.NewAgent(t, hub.Hub)
 	agent.Register("text.digest")

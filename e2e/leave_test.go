@@ -12,6 +12,7 @@ import (
 // A node that left is found by nobody and gets no mail; a sender is told. It
 // comes back as who it was.
 func TestLeavingAndComingBack(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	program := stage.StartProgram(t, nil)
 	provider := stage.StartNode(t, &hub.Hub, stage.NodeConfig{
@@ -60,6 +61,7 @@ func TestLeavingAndComingBack(t *testing.T) {
 
 // Another hub needs the word, and the first one is left for it.
 func TestMovingToAnotherHub(t *testing.T) {
+	t.Parallel()
 	first, second := stage.HubInside(t), stage.HubInside(t)
 	node := stage.JoinNode(t, &first.Hub, stage.NodeConfig{Name: "mover", Tags: []string{"a.tag"}})
 	if out := node.Run("join", second.URL); out.Code == 0 || !strings.Contains(out.Err, "--move") {

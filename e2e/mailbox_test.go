@@ -58,6 +58,7 @@ func last(ids []int64) int64 {
 // A limit for each mailbox and one for all of them; a sender is told, and
 // what was accepted stays.
 func TestFullMailboxes(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		limit  func(*app.Config)
@@ -101,6 +102,7 @@ func TestFullMailboxes(t *testing.T) {
 // The mailboxes of identities that never come back cannot fill the disk,
 // and an operator sees it coming.
 func TestMailOfTheDeadIsBounded(t *testing.T) {
+	t.Parallel()
 	const boxes, size = 200, 1000
 	database := pgtest.URL(t)
 	limit := func(c *app.Config) { c.DatabaseURL, c.MailTotal, c.SendBurst = database, boxes*size, 10_000 }

@@ -49,6 +49,7 @@ func TestASilentAgentLeavesTheListsAndIsBackWithOnePoll(t *testing.T) {
 // What an operator decides about a node, as the node and those who look for it
 // see it.
 func TestANodeIsToldWhatKeepsItFromBeingListed(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	program := stage.StartProgram(t, nil)
 	node := stage.StartNode(t, &hub.Hub, stage.NodeConfig{
@@ -111,6 +112,7 @@ func TestANodeIsToldWhatKeepsItFromBeingListed(t *testing.T) {
 // Leaving is done once, by who leaves: its request repeated after it came back
 // does nothing, nor does another's.
 func TestALeaveIsGoodOnce(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	agent, other := stage.NewAgent(t, &hub.Hub), stage.NewAgent(t, &hub.Hub)
 	agent.Register("x.y")

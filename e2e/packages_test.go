@@ -26,6 +26,7 @@ func packages(t *testing.T) (hub, node string) {
 
 // Settings are kept over an upgrade, and only the hub's own user reads them.
 func TestPackagesHoldWhatTheyShould(t *testing.T) {
+	t.Parallel()
 	hub, node := packages(t)
 	for file, wants := range map[string][]string{
 		hub: {
@@ -123,6 +124,7 @@ echo THE END
 `
 
 func TestPackagesAreInstalledUsedAndRemoved(t *testing.T) {
+	t.Parallel()
 	need.Overlay(t)
 	need.Program(t, "dpkg")
 	hub, node := packages(t)

@@ -14,7 +14,8 @@ import (
 
 // People find an agent, read about it and learn how to call it: in a real
 // browser, with and without a script, by hand and by keyboard, on a phone and in
-// the dark.
+// the dark. It is told alone: a search that finds no time ends a page early, and offers
+// to go on.
 func TestPeopleBrowseTheHub(t *testing.T) {
 	p := settle(t)
 	for _, story := range []struct {

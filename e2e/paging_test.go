@@ -19,6 +19,7 @@ import (
 // Agents that share every value the order looks at, and pages that are cut
 // between them. The walks go on while agents are registered again.
 func TestPagesHoldEveryAgentOnce(t *testing.T) {
+	t.Parallel()
 	database := pgtest.URL(t)
 	hub := stage.HubInside(t, func(c *app.Config) { c.DatabaseURL = database })
 	agents := twins(t, &hub.Hub, database)

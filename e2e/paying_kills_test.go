@@ -126,6 +126,7 @@ func (tr *trade) buy(t *testing.T, step string, kill, again func()) (id string) 
 // Whatever is killed, and at whichever step of a payment: it moves once, nobody works
 // for nothing, both sides end up with the same receipt, and the books of the hub hold.
 func TestKillsAtEveryStepOfAPayment(t *testing.T) {
+	t.Parallel()
 	tr := newTrade(t)
 	victims := []struct {
 		name        string

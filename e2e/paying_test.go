@@ -33,6 +33,7 @@ func credits(t *testing.T, n *stage.Node, want uint64) {
 // Prices are seen before anybody pays: that there are some in the directory, which
 // ones by asking the agent, and no hub has them.
 func TestPricesAreSeenBeforeAnybodyPays(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t, func(c *hubapp.Config) { c.PublicURL = "https://hub.example.org" })
 	program := stage.StartProgram(t, nil)
 	seller := stage.StartNode(t, &hub.Hub, shop(program))
@@ -87,6 +88,7 @@ func TestPricesAreSeenBeforeAnybodyPays(t *testing.T) {
 // once, every call was done at most once and none for nothing, and both hold the
 // receipts.
 func TestTradeThroughKills(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	program := stage.StartProgram(t, nil)
 	seller := stage.StartNode(t, &hub.Hub, shop(program))
@@ -127,6 +129,7 @@ func TestTradeThroughKills(t *testing.T) {
 // Two hubs that clear with each other: a call is paid on the ledger where the buyer
 // is, and the seller has its credits at its own.
 func TestPayingAcrossHubs(t *testing.T) {
+	t.Parallel()
 	a, b := stage.FederatedHub(t, "a"), stage.FederatedHub(t, "b")
 	stage.Federate(t, a, b.URL, b, a.URL)
 	for hub, peer := range map[*stage.InnerHub]string{a: "to-b", b: "to-a"} {

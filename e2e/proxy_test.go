@@ -41,6 +41,7 @@ func behind(t *testing.T, hub *stage.Hub, story func(t *testing.T, p *stage.Prox
 
 // A body meets the hub's limits, whatever stands before it.
 func TestBigBodiesMeetTheSameLimitBehindAProxy(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{Args: []string{"--relay-max-envelope", "4MiB"}})
 	alice := stage.NewAgent(t, hub.Hub)
 	alice.Register()
@@ -95,6 +96,7 @@ func mailOf(a *stage.Agent, size int) []byte {
 
 // The largest envelope there is passes, and comes back out of a poll.
 func TestTheLargestEnvelopeBehindAProxy(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{Args: []string{"--relay-poll-budget", "96MiB"}})
 	behind(t, hub.Hub, func(t *testing.T, p *stage.Proxy, http2 bool) {
 		alice := stage.NewAgent(t, hub.Hub)
@@ -111,6 +113,7 @@ func TestTheLargestEnvelopeBehindAProxy(t *testing.T) {
 
 // A signature covers the target as it was sent, to the letter.
 func TestTargetsPassUnchangedBehindAProxy(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	behind(t, &hub.Hub, func(t *testing.T, p *stage.Proxy, http2 bool) {
 		alice := p.Through(t, stage.NewAgent(t, &hub.Hub), http2)
@@ -126,6 +129,7 @@ func TestTargetsPassUnchangedBehindAProxy(t *testing.T) {
 
 // What a client writes into a proxy's headers gives it no other rate than its own.
 func TestForgedAddressesBehindAProxy(t *testing.T) {
+	t.Parallel()
 	for _, proxy := range proxies {
 		t.Run(proxy.name, func(t *testing.T) {
 			t.Parallel()
@@ -245,6 +249,7 @@ func TestAProxyReachesTheHubAtASocket(t *testing.T) {
 
 // A log beside the hub's holds no agent, and outsiders get no figures.
 func TestProxiesKeepNoAgents(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	behind(t, &hub.Hub, func(t *testing.T, p *stage.Proxy, http2 bool) {
 		alice := p.Through(t, stage.NewAgent(t, &hub.Hub), http2)

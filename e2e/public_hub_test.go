@@ -20,6 +20,7 @@ import (
 // back, loses a process, backs the hub up, proves the backup and moves to another
 // database. Every part stands on those before it.
 func TestAPublicHub(t *testing.T) {
+	t.Parallel()
 	h := openPublicHub(t)
 	for _, part := range []struct {
 		name string

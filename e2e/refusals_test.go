@@ -11,6 +11,7 @@ import (
 // Silence is a defect: whoever is refused hears why, at once, in one of the
 // reasons of the closed list, with a sentence and an exit code.
 func TestRefusalsSayWhy(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	program := stage.StartProgram(t, nil)
 	provider := stage.StartNode(t, &hub.Hub, stage.NodeConfig{

@@ -20,6 +20,7 @@ const (
 // and started again at once. The next start may have to wait for what the former
 // left, never long.
 func TestKilledAndStartedAgainManyTimes(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	dice := rand.New(rand.NewPCG(seed, 0))
 	hub := stage.StartHub(t, stage.HubConfig{})

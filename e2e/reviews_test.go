@@ -12,6 +12,7 @@ import (
 // Two agents do the same work. What their callers say of it decides who is shown
 // first, stays when one of them leaves, and counts again when it is back.
 func TestReviewsDecideTheOrder(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	program := stage.StartProgram(t, nil)
 	desk := func(name string) *stage.Node {

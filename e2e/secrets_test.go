@@ -32,6 +32,7 @@ func clean(t *testing.T, where, text string, secrets ...string) {
 }
 
 func TestDatabasePasswordStaysSecret(t *testing.T) {
+	t.Parallel()
 	const right, wrong = "r1ght-passw0rd", "wr0ng-passw0rd"
 	url := pgtest.URL(t)
 	pooled := pgtest.Pooler(t, url, right)
@@ -97,6 +98,7 @@ func dropDatabase(t *testing.T, url string) {
 }
 
 func TestInviteStaysSecret(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t, func(c *app.Config) { c.InviteRequired = true })
 	id, invite := stage.Invite(t, hub, "--uses", "2", "--reason", "for this story")
 	node := stage.NewNode(t, stage.NodeConfig{Name: "node"})
@@ -173,6 +175,7 @@ func TestInviteStaysSecret(t *testing.T) {
 }
 
 func TestServiceTokenStaysSecret(t *testing.T) {
+	t.Parallel()
 	const token = "s3rvice-t0ken-for-the-program"
 	hub := stage.HubInside(t)
 	shown := make(chan string, 8)

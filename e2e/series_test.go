@@ -16,6 +16,7 @@ import (
 // Whatever strangers ask for, the metrics stay as many, and none of it is
 // a label.
 func TestMetricsDoNotGrowWithStrangers(t *testing.T) {
+	t.Parallel()
 	hub := stage.StartHub(t, stage.HubConfig{})
 	agent := stage.NewAgent(t, hub.Hub)
 	agent.Register("text.digest")

@@ -19,6 +19,7 @@ import (
 // Four processes at once on an empty database. One migrates, the others
 // wait and say so, and all are one hub.
 func TestFourHubsStartOnAnEmptyDatabase(t *testing.T) {
+	t.Parallel()
 	hubs := launchOn(t, pgtest.Empty(t), 4)
 	for _, h := range hubs {
 		h.Ready(t, stage.Patience)
@@ -40,6 +41,7 @@ func TestFourHubsStartOnAnEmptyDatabase(t *testing.T) {
 // The one that migrates is killed in the middle of it. A step is held up
 // here by a table of that name in a transaction of our own.
 func TestKilledWhileMigrating(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Empty(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	stage.Must(t, err)
@@ -87,6 +89,7 @@ func launchOn(t *testing.T, url string, n int) []*stage.HubProcess {
 // A program that is older than the schema refuses it, and names both
 // versions.
 func TestOlderProgramRefusesNewerSchema(t *testing.T) {
+	t.Parallel()
 	url := pgtest.URL(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	stage.Must(t, err)

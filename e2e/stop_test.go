@@ -17,6 +17,7 @@ const stopLimit = 10 * time.Second
 // Waiting polls end with an empty answer of their own, not with a reset, and the
 // process leaves in time.
 func TestStoppingAnswersWaitingPolls(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
 			hub := stage.StartHub(t, stage.HubConfig{})
@@ -61,6 +62,7 @@ func startPolls(t *testing.T, hub *stage.Hub, answers []stage.Answer) *sync.Wait
 
 // A hub that is starting can be told to stop as well.
 func TestStoppingWhileStarting(t *testing.T) {
+	t.Parallel()
 	hub := stage.LaunchHub(t, stage.HubConfig{})
 	stage.Until(t, stage.Patience, "the database is being made", func() bool { return hub.Log() != "" })
 	took, _ := hub.Stop(t)

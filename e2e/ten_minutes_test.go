@@ -84,6 +84,7 @@ dpkg --force-unsafe-io -P anet-hub
 // The section is followed as it stands, and nothing in it may fail: so doctor
 // finds nothing either.
 func TestAHubAtADomainInTenMinutes(t *testing.T) {
+	t.Parallel()
 	files := os.Getenv("FILES")
 	if files != "" {
 		follow(t, files)

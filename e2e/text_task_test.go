@@ -15,6 +15,7 @@ import (
 // A text task between two people: asked with a file, talked about, ended with
 // another file, and what was said is in the signed transcript.
 func TestTextTask(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	worker := stage.StartNode(t, &hub.Hub, stage.NodeConfig{Name: "worker", Policy: "open"})
 	asker := stage.StartNode(t, &hub.Hub, stage.NodeConfig{Name: "asker"})

@@ -40,6 +40,7 @@ func redeemer(t *testing.T, program *stage.Program) stage.NodeConfig {
 // Somebody with curl buys a call at the hub and has it done at the node, which keeps
 // to what its operator chose to sell there.
 func TestANodeSellsThroughTheGateway(t *testing.T) {
+	t.Parallel()
 	c := counter{hub: stage.HubInside(t), curl: need.Program(t, "curl")}
 	program := stage.StartProgram(t, nil)
 	seller := stage.StartNode(t, &c.hub.Hub, redeemer(t, program))

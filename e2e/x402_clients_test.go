@@ -86,6 +86,7 @@ func pays(t *testing.T, n *stage.Node, at, network string) (b bought) {
 // The official client for JavaScript buys at the gateway, with an authorization that
 // the node behind anet authorize signs.
 func TestTheOfficialClientBuysAtTheGateway(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	seller := stall(t, &hub.Hub)
 	n := buyer(t, &hub.Hub, seller.AID())
@@ -128,6 +129,7 @@ func TestTheOfficialClientFindsWhatIsSold(t *testing.T) {
 // The official middleware for Express sells with the hub as its facilitator, in both
 // of the orders that it knows.
 func TestTheOfficialMiddlewareSettlesAtTheHub(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	seller := stage.StartNode(t, &hub.Hub, stage.NodeConfig{Name: "seller"})
 	n := buyer(t, &hub.Hub, seller.AID)
@@ -173,6 +175,7 @@ func express(t *testing.T, facilitator, network, payee string) string {
 // What these clients sent once is understood still, and answered in the same way,
 // also where there is no Node.js.
 func TestRecordedClients(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{"gateway.json", "upfront.json", "after.json", "found.json"} {
 		t.Run(file, func(t *testing.T) {
 			recorded, err := os.ReadFile(filepath.Join("testdata", "x402", file))

@@ -14,6 +14,7 @@ import (
 // PostgreSQL's text holds no zero byte, so one that gets through is a
 // server's fault made by a client. The same answer for path, query and body.
 func TestZeroBytesAreRefused(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	agent := stage.NewAgent(t, &hub.Hub)
 	agent.Register("text.digest")

@@ -8,11 +8,13 @@
 package stage
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -24,11 +26,27 @@ import (
 // it by itself.
 const Patience = 30 * time.Second
 
-// Main runs the stories of a package and removes what they shared.
+// atOnce is how many stories run side by side where -parallel does not say. They wait
+// for one another's starts, for timers and for silence far more than they work, so it
+// is no matter of how many cores there are.
+const atOnce = 6
+
+// Main runs the stories of a package and removes what they shared. A story that would
+// end otherwise on a busy machine says nothing of Parallel, and runs before those that do.
 func Main(m *testing.M) {
+	sideBySide()
 	code := m.Run()
 	Clear()
 	os.Exit(code)
+}
+
+func sideBySide() {
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		_ = flag.Set("test.parallel", strconv.Itoa(atOnce)) // it is one of testing's
+	}
 }
 
 // Clear removes the programs that were built.
