@@ -52,6 +52,7 @@ type purchase struct {
 // A purchase whose answer is lost, or whose buyer is killed before it, is gone on with
 // and paid once; two at the same time are two.
 func TestBuyingThroughLosses(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	seller := stall(t, &hub.Hub)
 	n := buyer(t, &hub.Hub, seller.AID())
@@ -122,6 +123,7 @@ type redeemed struct {
 // again: after a lost answer, a kill of the buyer, a kill of the seller, and to two at
 // the same time.
 func TestRedeemingThroughLosses(t *testing.T) {
+	t.Parallel()
 	hub := stage.HubInside(t)
 	var hold atomic.Pointer[chan struct{}]
 	program := stage.StartProgram(t, func(w http.ResponseWriter, r *http.Request, _ []byte) {
