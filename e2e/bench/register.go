@@ -15,7 +15,8 @@ import (
 )
 
 // freely lifts the limits that many nodes on one address would run into.
-var freely = []string{"--register-rate", "1e9", "--register-burst", "1000000000", "--relay-send-rate", "1e6", "--relay-send-burst", "1000000"}
+var freely = []string{"--register-rate", "1e9", "--register-burst", "1000000000", "--relay-send-rate", "1e6", "--relay-send-burst", "1000000",
+	"--settle-rate", "1e9", "--settle-burst", "1000000000"}
 
 // turns is how many registrations a side works through in a turn.
 const turns = 3000

@@ -22,6 +22,8 @@ func (c *Config) check() error {
 		return errors.New("--review-rate has to be above 0 and --review-burst at least 1")
 	case !(c.KeysLookupRate > 0) || c.KeysLookupBurst < 1:
 		return errors.New("--keys-lookup-rate has to be above 0 and --keys-lookup-burst at least 1")
+	case !(c.SettleRate > 0) || c.SettleBurst < 1:
+		return errors.New("--settle-rate has to be above 0 and --settle-burst at least 1")
 	case !(c.SettleAbroadRate > 0) || c.SettleAbroadBurst < 1:
 		return errors.New("--settle-abroad-rate has to be above 0 and --settle-abroad-burst at least 1")
 	case c.RegistrationGrant > payment.MaxAmount:

@@ -41,7 +41,7 @@ func (p *Payments) routes(a *API, r chi.Router) {
 func (p *Payments) tell(l *wire.Limits) {
 	l.Bodies.Payment = maxOpenBody
 	p.Ledger.Tell(l)
-	l.Rates = append(l.Rates, rate(p.Ledger.Askers, "address"), rate(p.Ledger.Asked, "peer"))
+	l.Rates = append(l.Rates, rate(p.Ledger.Payers, "agent"), rate(p.Ledger.Askers, "address"), rate(p.Ledger.Asked, "peer"))
 }
 
 // supported serves GET /x402/supported: this hub's ledger first, then those of the

@@ -146,6 +146,19 @@ func (l *Ledger) settle(ctx context.Context, t tender, capID string) (s Settleme
 	if err := l.open(t, st, h); err != nil {
 		return s, false, err
 	}
+	giveBack, err := l.Payers.Reserve(t.auth.Payer)
+	if err != nil {
+		return s, false, err
+	}
+	if s, fresh, err = l.move(ctx, hub, t, st, capID); !fresh {
+		giveBack()
+	}
+	return s, fresh, err
+}
+
+// move writes a payment down that nothing speaks against. Its lines stay for ever, and
+// a payment to and fro costs nobody anything: that is why there is a rate on them.
+func (l *Ledger) move(ctx context.Context, hub *identity.Controller, t tender, st Standing, capID string) (s Settlement, fresh bool, err error) {
 	if s, err = l.sign(hub, t, capID); err != nil {
 		return s, false, err
 	}

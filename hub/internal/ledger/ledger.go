@@ -54,6 +54,7 @@ type Deps struct {
 	Peers   Peers
 	Replay  func(kel []byte) (*identity.History, error) // usually from a cache
 	Grants  uint64                                      // credits for a first registration, 0 for none
+	Payers  *admission.Limiter                          // by the agent whose payments are written down
 	Askers  *admission.Limiter                          // by the address that has peers asked for nothing
 	Asked   *admission.Limiter                          // by the peer that is asked for nothing
 	Now     func() time.Time

@@ -36,6 +36,7 @@ func newBank(t *testing.T) *bank {
 // another is the ledger of another process.
 func (b *bank) another() *ledger.Ledger {
 	return ledger.New(ledger.Deps{Store: NewLedger(b.pool, newReplay(b.pool, b.clock)), Key: b, Peers: ledgertest.Alone{}, Grants: 100,
+		Payers: admission.NewLimiter(1e6, 1e6, "settle_rate", b.clock.now),
 		Askers: admission.NewLimiter(1e6, 1e6, "settle_abroad_rate", b.clock.now), Asked: admission.NewLimiter(1e6, 1e6, "settle_peer_rate", b.clock.now),
 		Replay: identity.NewCache(1 << 20).Replay, Now: b.clock.now, Log: quiet(), Metrics: prometheus.NewRegistry()})
 }
