@@ -41,7 +41,7 @@ const (
 )
 
 func (s *seller) RoundTrip(r *http.Request) (*http.Response, error) {
-	s.signed = append(s.signed, r.Header[payment.HeaderSignature]...)
+	s.signed = append(s.signed, r.Header.Values(payment.HeaderSignature)...)
 	now := s.turns[min(s.asked, len(s.turns)-1)]
 	s.asked++
 	if now.status == nobody {
