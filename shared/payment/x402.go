@@ -84,6 +84,34 @@ type FacilitatorRequest struct {
 	X402Version         int             `json:"x402Version"`
 	PaymentPayload      *PaymentPayload `json:"paymentPayload,omitempty"`
 	PaymentRequirements *Requirements   `json:"paymentRequirements,omitempty"`
+
+	sent *sentRequest // as it came
+}
+
+// sentRequest keeps members that nobody reads here: a peer gets them unchanged (K.5).
+type sentRequest struct {
+	X402Version         json.RawMessage `json:"x402Version,omitempty"`
+	PaymentPayload      json.RawMessage `json:"paymentPayload,omitempty"`
+	PaymentRequirements json.RawMessage `json:"paymentRequirements,omitempty"`
+}
+
+// ReadFacilitatorRequest reads a body. It is written again as it came, apart from
+// members beside the three.
+func ReadFacilitatorRequest(body []byte) (r FacilitatorRequest, err error) {
+	if err := codec.UnmarshalObject(body, &r); err != nil {
+		return r, err
+	}
+	r.sent = new(sentRequest)
+	return r, codec.UnmarshalObject(body, r.sent)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r FacilitatorRequest) MarshalJSON() ([]byte, error) {
+	if r.sent != nil {
+		return json.Marshal(r.sent)
+	}
+	type bare FacilitatorRequest
+	return json.Marshal(bare(r))
 }
 
 // SettlementResponse answers settle. Transaction is the id of the

@@ -7,7 +7,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/anet-hub/anet/hub/internal/ledger"
-	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/wire"
@@ -77,7 +76,8 @@ func (p *Payments) facilitated(w http.ResponseWriter, r *http.Request) (req paym
 		return req, err
 	}
 	defer release()
-	switch bad := codec.UnmarshalObject(body, &req); {
+	req, bad := payment.ReadFacilitatorRequest(body)
+	switch {
 	case bad != nil:
 		return req, errs.New(errs.Invalid, "malformed_payment", "the body is no x402 request: %s", describe(bad)).In("body")
 	case req.PaymentRequirements == nil:
