@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,10 +36,14 @@ func newBank(t *testing.T) *bank {
 
 // another is the ledger of another process.
 func (b *bank) another() *ledger.Ledger {
-	return ledger.New(ledger.Deps{Store: NewLedger(b.pool, newReplay(b.pool, b.clock)), Key: b, Peers: ledgertest.Alone{}, Grants: 100,
-		Payers: admission.NewLimiter(1e6, 1e6, "settle_rate", b.clock.now),
-		Askers: admission.NewLimiter(1e6, 1e6, "settle_abroad_rate", b.clock.now), Asked: admission.NewLimiter(1e6, 1e6, "settle_peer_rate", b.clock.now),
-		Replay: identity.NewCache(1 << 20).Replay, Now: b.clock.now, Log: quiet(), Metrics: prometheus.NewRegistry()})
+	return newLedger(NewLedger(b.pool, newReplay(b.pool, b.clock)), b, identity.NewCache(1<<20).Replay, b.clock.now)
+}
+
+// newLedger is a ledger that stands alone and has no rates.
+func newLedger(store ledger.Store, key ledger.Key, replay func([]byte) (*identity.History, error), now func() time.Time) *ledger.Ledger {
+	free := func() *admission.Limiter { return admission.NewLimiter(1e6, 1e6, "no_rate", now) }
+	return ledger.New(ledger.Deps{Store: store, Key: key, Peers: ledgertest.Alone{}, Grants: 100, Payers: free(), Askers: free(), Asked: free(),
+		Replay: replay, Now: now, Log: quiet(), Metrics: prometheus.NewRegistry()})
 }
 
 // member is registered and has its grant.

@@ -8,13 +8,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/embedpg"
-	"github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
 	"github.com/anet-hub/anet/hub/internal/replay"
 	"github.com/anet-hub/anet/hub/pgtest"
@@ -132,7 +130,6 @@ func bankOn(t *testing.T, pool *pgxpool.Pool, c *clock) *bank {
 	l := &lives{Lives: directorytest.Usual{}, store: store}
 	b := &bank{key: testkit.Agent(t, 1), hub: &hub{t: t, pool: pool, store: store, clock: c, lives: l,
 		Directory: directory.New(store, l, admission.Door{}, identity.Replay, c.now)}}
-	b.Ledger = ledger.New(ledger.Deps{Store: NewLedger(pool, proofs), Key: b, Peers: ledgertest.Alone{}, Grants: 100,
-		Replay: identity.NewCache(1 << 20).Replay, Now: c.now, Log: quiet(), Metrics: prometheus.NewRegistry()})
+	b.Ledger = newLedger(NewLedger(pool, proofs), b, identity.NewCache(1<<20).Replay, c.now)
 	return b
 }

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/ledger"
@@ -32,8 +30,7 @@ type twin struct {
 
 func newTwin(t *testing.T, seed uint64) *twin {
 	w := &twin{bank: newBank(t), books: ledgertest.NewBooks(), r: rand.New(rand.NewPCG(seed, 7))}
-	w.model = ledger.New(ledger.Deps{Store: w.books, Key: w, Peers: ledgertest.Alone{}, Grants: 100,
-		Replay: identity.Replay, Now: w.clock.now, Log: quiet(), Metrics: prometheus.NewRegistry()})
+	w.model = newLedger(w.books, w, identity.Replay, w.clock.now)
 	for range 4 {
 		w.join()
 	}
