@@ -68,13 +68,15 @@ func (f *faces) show(h *hub, log *slog.Logger) (run []func() error) {
 // would end a long poll: bodies and answers get their deadlines where they are
 // read and written.
 func server(h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
+	s := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+	new(unasked).follow(s)
+	return s
 }
 
 // hangUp lets requests come to their end, and cuts off those that do not.
