@@ -47,7 +47,8 @@ type Peers interface {
 	Witness(ctx context.Context, hub string, attestation []byte) error
 }
 
-// Deps is what a ledger stands on, all of it required.
+// Deps is what a ledger stands on, all of it required; the three limiters where
+// payments are settled, which no command of an operator does.
 type Deps struct {
 	Store   Store
 	Key     Key
