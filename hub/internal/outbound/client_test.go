@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/anet-hub/anet/shared/errs"
 )
 
@@ -25,7 +27,7 @@ func open(t *testing.T, allow ...string) *Client {
 	if allow == nil {
 		allow = []string{"127.0.0.1/32"}
 	}
-	c := New(Options{Allow: prefixes(allow...), Timeout: 2 * time.Second, Version: "test"})
+	c := New(Options{Allow: prefixes(allow...), Timeout: time.Minute, Version: "test"})
 	t.Cleanup(c.Close)
 	return c
 }
@@ -69,7 +71,7 @@ func refuses(t *testing.T, says string, err error, reason string) {
 
 func TestAddressesInsideAreNotCalled(t *testing.T) {
 	port, reached := inside(t, "127.0.0.1")
-	c := New(Options{Timeout: 2 * time.Second})
+	c := New(Options{Timeout: time.Minute})
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "[::ffff:7f00:1]", "127.1.2.3"} {
 		for _, scheme := range []string{"http", "https"} {
 			_, _, err := c.Get(t.Context(), scheme+"://"+host+":"+port+"/", most)
@@ -158,35 +160,47 @@ func trust(c *Client, s *httptest.Server) {
 }
 
 func TestAnswersAreBounded(t *testing.T) {
-	drip := func(w http.ResponseWriter, r *http.Request, b []byte, every time.Duration) {
-		for r.Context().Err() == nil {
-			_, _ = w.Write(b)
-			_ = http.NewResponseController(w).Flush()
-			select {
-			case <-r.Context().Done():
-			case <-time.After(every):
-			}
-		}
-	}
 	tests := []struct {
 		says, reason string
 		answer       http.HandlerFunc
 	}{
 		{"10 GB that are announced", "answer_too_large", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "10000000000") }},
-		{"an answer without an end", "answer_too_large", func(w http.ResponseWriter, r *http.Request) { drip(w, r, make([]byte, 512), 0) }},
+		{"an answer without an end", "answer_too_large", func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				w.Write(make([]byte, 512))
+			}
+		}},
 		{"one byte too much", "answer_too_large", func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, most+1)) }},
-		{"a byte now and then", "answer_too_slow", func(w http.ResponseWriter, r *http.Request) { drip(w, r, []byte("x"), 50*time.Millisecond) }},
-		{"no answer", "answer_too_slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
 		{"headers without an end", "peer_unreachable", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Long", strings.Repeat("x", 1<<20)) }},
 		{"a connection cut off", "peer_unreachable", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
 	}
 	for _, tt := range tests {
-		c := New(Options{Allow: prefixes("127.0.0.1/32"), Timeout: 500 * time.Millisecond})
-		_, body, err := c.Get(t.Context(), serve(t, tt.answer), most)
+		_, body, err := open(t).Get(t.Context(), serve(t, tt.answer), most)
 		if !errs.Is(err, tt.reason) || body != nil {
 			t.Errorf("%s: %v, want %s", tt.says, err, tt.reason)
 		}
-		c.Close()
+	}
+}
+
+// An answer has its time as a whole, however it comes.
+func TestAnswersHaveATime(t *testing.T) {
+	tests := map[string]http.HandlerFunc{
+		"no answer": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"a byte now and then": func(w http.ResponseWriter, r *http.Request) {
+			for after(r.Context(), time.Second) {
+				_, _ = w.Write([]byte("x"))
+				_ = http.NewResponseController(w).Flush()
+			}
+		},
+	}
+	for says, answer := range tests {
+		inBubble(t, answer, func(t *testing.T, c *Client) {
+			began := time.Now()
+			_, body, err := c.Get(t.Context(), "http://peer.example", most)
+			if took := time.Since(began); !errs.Is(err, "answer_too_slow") || body != nil || took != usualTimeout {
+				t.Errorf("%s: %v after %s", says, err, took)
+			}
+		})
 	}
 }
 
@@ -231,15 +245,27 @@ func TestGivingUpIsNoFailureOfThePeer(t *testing.T) {
 	}
 }
 
-func TestUnreachable(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// deaf is an address at which nobody listens, and nobody else can while it is held.
+func deaf(t *testing.T) string {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := l.Addr().String()
-	l.Close()
+	t.Cleanup(func() { unix.Close(fd) })
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	at, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", at.(*unix.SockaddrInet4).Port)
+}
+
+func TestUnreachable(t *testing.T) {
 	c := open(t)
-	_, _, err = c.Get(t.Context(), "http://"+at, most)
+	_, _, err := c.Get(t.Context(), "http://"+deaf(t), most)
 	if refuses(t, "a closed port", err, "peer_unreachable"); !strings.Contains(err.Error(), "nothing listens there") {
 		t.Errorf("it says %v", err)
 	}

@@ -15,7 +15,63 @@ import (
 	"github.com/anet-hub/anet/shared/errs"
 )
 
-// narrow are connections of which little lies between the two ends.
+// thin reads some of a body every hundred milliseconds, and no more once it has so
+// much.
+func thin(step, most int64) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for read := int64(0); read < most; {
+			n, err := io.CopyN(io.Discard, r.Body, step)
+			if read += n; err != nil {
+				w.WriteHeader(http.StatusAccepted)
+				_, _ = io.WriteString(w, `{"status":"queued"}`)
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(longest) // a server that has not read a body to its end does not see who hangs up
+	}
+}
+
+// A large message over a slow line arrives as long as it moves. One that stands still
+// is the peer's failure, however much of it has gone; one whose time is over while it
+// moves is nobody's.
+func TestALargeMessageOverASlowLine(t *testing.T) {
+	const size = 2 << 20 // 2.8 MB as it is sent: 17 s with 16 KiB at a time
+	for _, tt := range []struct {
+		why        string
+		step, most int64
+		given      time.Duration
+		reason     string
+		slow       bool
+		took       time.Duration // about
+	}{
+		{"it moves", 16 << 10, 1 << 40, time.Hour, "", false, 17 * time.Second},
+		{"it stands still from the start", 1, 1, time.Hour, "answer_too_slow", true, 10 * time.Second},
+		{"it stands still half way", 16 << 10, 900 << 10, time.Hour, "answer_too_slow", true, 20 * time.Second},
+		{"it hardly moves", 4 << 10, 1 << 40, time.Hour, "answer_too_slow", true, 10 * time.Second},
+		{"its time is over while it moves", 8 << 10, 1 << 40, 11 * time.Second, "peer_line_slow", false, 11 * time.Second},
+		{"its time is over before that can be seen", 8 << 10, 1 << 40, 9 * time.Second, "answer_too_slow", true, 9 * time.Second},
+	} {
+		key := newKey(t)
+		p := peers.Peer{AID: key.AID(), Name: "peer", Endpoint: "http://peer.example"}
+		inBubble(t, thin(tt.step, tt.most), func(t *testing.T, c *Client) {
+			ctx, cancel := context.WithTimeout(t.Context(), tt.given)
+			defer cancel()
+			began := time.Now()
+			err := c.Forward(ctx, p, forward.Sign(key, "dest", make([]byte, size), began))
+			reason := ""
+			if e := errs.As(err); e != nil {
+				reason = e.Reason
+			}
+			took := time.Since(began).Round(time.Second)
+			if reason != tt.reason || errors.Is(err, context.DeadlineExceeded) != tt.slow || took != tt.took {
+				t.Errorf("%s: %v after %s, want %q after %s", tt.why, err, took, tt.reason, tt.took)
+			}
+		})
+	}
+}
+
+// narrow are connections of which little lies at the other end.
 type narrow struct{ net.Listener }
 
 func (n narrow) Accept() (net.Conn, error) {
@@ -26,58 +82,36 @@ func (n narrow) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// peerBehindAThinLine reads some of a body every twenty milliseconds, and no more
-// once it has so much.
-func peerBehindAThinLine(t *testing.T, step, most int64) peers.Peer {
-	over := make(chan struct{})
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for read := int64(0); read < most; {
-			n, err := io.CopyN(io.Discard, r.Body, step)
-			if read += n; err != nil {
-				w.WriteHeader(http.StatusAccepted)
-				_, _ = io.WriteString(w, `{"status":"queued"}`)
-				return
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		<-over // a server that has not read a body to its end does not see who hangs up
+// What waits in this machine has not moved: most of a message to a peer that reads
+// nothing is still to be written however long it is waited for.
+func TestLittleOfAMessageWaitsHere(t *testing.T) {
+	asked, over := make(chan struct{}), make(chan struct{})
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.CopyN(io.Discard, r.Body, 1)
+		close(asked)
+		<-over
 	}))
-	t.Cleanup(func() { close(over); srv.Close() })
 	srv.Listener = narrow{srv.Listener}
 	srv.Start()
-	return peers.Peer{AID: newKey(t).AID(), Name: "peer", Endpoint: srv.URL}
-}
+	t.Cleanup(srv.Close)
+	t.Cleanup(func() { close(over) })
 
-// A large message over a slow line arrives as long as it moves. One that stands still
-// is the peer's failure, however much of it has gone; one whose time is over while it
-// moves is nobody's.
-func TestALargeMessageOverASlowLine(t *testing.T) {
-	const size = 700 << 10
-	for _, tt := range []struct {
-		why        string
-		step, most int64
-		given      time.Duration
-		reason     string
-		slow       bool
-	}{
-		{"it moves", 32 << 10, 1 << 40, time.Hour, "", false},
-		{"it stands still from the start", 1, 1, time.Hour, "answer_too_slow", true},
-		{"it stands still half way", 32 << 10, 300 << 10, time.Hour, "answer_too_slow", true},
-		{"its time is over while it moves", 8 << 10, 1 << 40, 400 * time.Millisecond, "peer_line_slow", false},
-	} {
-		p := peerBehindAThinLine(t, tt.step, tt.most)
-		c := New(Options{Allow: prefixes("127.0.0.0/8"), Timeout: 300 * time.Millisecond})
-		ctx, cancel := context.WithTimeout(t.Context(), tt.given)
-		began := time.Now()
-		err := c.Forward(ctx, p, forward.Sign(newKey(t), "dest", make([]byte, size), time.Now()))
-		cancel()
-		reason := ""
-		if e := errs.As(err); e != nil {
-			reason = e.Reason
-		}
-		if reason != tt.reason || errors.Is(err, context.DeadlineExceeded) != tt.slow {
-			t.Errorf("%s: %v after %s, want %q", tt.why, err, time.Since(began), tt.reason)
-		}
-		c.Close()
+	var m moving
+	req, err := m.forwardRequest(srv.URL, forward.Sign(newKey(t), "dest", make([]byte, 4<<20), time.Now()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _, _, _ = open(t).exchange(ctx, open(t).stays, req, most)
+	}()
+	<-asked
+	after(t.Context(), 300*time.Millisecond) // with less, a wrong client is not found out; a right one always passes
+	moved := m.moved.Load()
+	cancel()
+	if <-ended; moved > 1<<20 {
+		t.Errorf("%d of %d bytes are gone", moved, m.size)
 	}
 }
