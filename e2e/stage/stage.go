@@ -60,7 +60,7 @@ func Clear() {
 // all that is left when it does not come.
 func Until(t testing.TB, within time.Duration, what string, holds func() bool) {
 	t.Helper()
-	testkit.Until(t, within, what, holds)
+	testkit.Within(t, within, what, holds)
 }
 
 // Dir is a folder that goes with the story. Unlike t.TempDir it is short, for

@@ -9,6 +9,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/forward"
+	"github.com/anet-hub/anet/shared/testkit"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -53,12 +54,9 @@ func between(v *visitor) {
 	v.call("200", to, "/agents/"+to.AID()+"/keys", wire.Keyset{Keyset: to.Keyset(time.Now(), false)})
 	v.post("403 POLICY_REFUSED", "/fed/v1/forward", v.brought(stranger, to, func(*wire.Forward) {}))
 	b, late := v.peer("b", true), v.peer("late", false)
-	for range 500 { // until the table was read
-		if a := v.do(v.opened(http.MethodPost, "/fed/v1/forward", "{")); a.status != http.StatusForbidden {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	testkit.Until(v.t, "the table of peers was read", func() bool {
+		return v.do(v.opened(http.MethodPost, "/fed/v1/forward", "{")).status != http.StatusForbidden
+	})
 	for range 3 {
 		v.call("200", to, "/relay/send", letter(full, full, 10))
 	}

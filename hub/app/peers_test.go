@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/pgtest"
@@ -18,7 +17,7 @@ import (
 func (h *town) refuses(peer *town, is bool) {
 	h.t.Helper()
 	what := map[bool]string{true: "a process refuses the hub", false: "a process takes the hub for a peer"}[is]
-	testkit.Until(h.t, 5*time.Second, what, func() bool {
+	testkit.Until(h.t, what, func() bool {
 		return h.do(h.signed(peer.self(), "/fed/v2/keys/"+peer.hub, "")).status == http.StatusForbidden == is
 	})
 }

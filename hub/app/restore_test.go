@@ -55,7 +55,7 @@ func TestRestoredHubGoesOn(t *testing.T) {
 				t.Errorf("%d agents are found, want 2", n)
 			}
 			// What is signed within Clocks of the restore is refused as well.
-			testkit.Until(t, 10*time.Second, "the hub takes requests", func() bool {
+			testkit.Until(t, "the hub takes requests", func() bool {
 				return again.do(again.signed(s.alice, "/relay/send", letter(s.bob, s.bob, 10))).status == http.StatusOK
 			})
 			replayed := again.opened(http.MethodPost, "/relay/send", s.usedContent)
@@ -97,7 +97,7 @@ func TestBackupIsProven(t *testing.T) {
 		(SELECT oid FROM pg_database WHERE datname = current_database()) || '_%'`); left != 0 {
 		t.Errorf("%d scratch databases are left", left)
 	}
-	testkit.Until(t, 30*time.Second, "the metric tells", func() bool {
+	testkit.Until(t, "the metric tells", func() bool {
 		resp, err := http.Get(s.base + "/metrics")
 		if err != nil {
 			return false

@@ -46,7 +46,7 @@ func TestARestoredHubIsAuditedBeforeItPays(t *testing.T) {
 	if got := again.post("200", "/x402/settle", p.Request(t)).body; got["success"] != true || got["transaction"] != first["transaction"] {
 		t.Errorf("after the audit: %v", got)
 	}
-	testkit.Until(t, 10*time.Second, "requests signed since the restore are taken", func() bool {
+	testkit.Until(t, "requests signed since the restore are taken", func() bool {
 		return again.do(again.signed(s.alice, "/agents/"+s.alice.AID()+"/balance", "")).status == http.StatusOK
 	})
 	for n, want := range map[*directorytest.Node]float64{s.alice: 75, s.bob: 125} {

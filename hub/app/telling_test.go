@@ -1,9 +1,11 @@
 package app
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/shared/testkit"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -36,17 +38,12 @@ func telling(v *visitor) {
 // told waits until a stream has so many entries, all in one page.
 func (v *visitor) told(path string, want int) {
 	v.t.Helper()
-	have := -1
-	for range 300 {
+	testkit.Until(v.t, fmt.Sprintf("%s has %d entries", path, want), func() bool {
 		a := v.get("200", path+"?cursor=0")
 		list, _ := a.body["cards"].([]any)
 		if reviews, are := a.body["reviews"].([]any); are {
 			list = reviews
 		}
-		if have = len(list); have == want {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	v.t.Errorf("%s has %d entries, want %d", path, have, want)
+		return len(list) == want
+	})
 }

@@ -140,7 +140,7 @@ func (s *secured) get(url string, change ...func(*tls.Config)) (*http.Response, 
 // certified waits until it serves a name, and gives the answer.
 func (s *secured) certified(name string) (resp *http.Response) {
 	s.t.Helper()
-	testkit.Until(s.t, time.Minute, name+" is served with a certificate", func() bool {
+	testkit.Until(s.t, name+" is served with a certificate", func() bool {
 		var err error
 		resp, err = s.get("https://" + name + "/healthz")
 		return err == nil
@@ -249,7 +249,7 @@ func TestCertificatesAreRenewed(t *testing.T) {
 	first := a.certified(hubName).TLS.PeerCertificates[0]
 	b.certified(hubName)
 	for _, s := range []*secured{a, b} {
-		testkit.Until(t, 90*time.Second, "another certificate is served", func() bool {
+		testkit.Until(t, "another certificate is served", func() bool {
 			resp, err := s.get("https://" + hubName + "/healthz")
 			if err != nil {
 				t.Errorf("meanwhile: %v", err)
@@ -259,7 +259,7 @@ func TestCertificatesAreRenewed(t *testing.T) {
 		})
 	}
 	if a.hub.keeper.Expiry().Equal(first.NotAfter) {
-		testkit.Until(t, 10*time.Second, "the metric follows", func() bool { return a.hub.keeper.Expiry().After(first.NotAfter) })
+		testkit.Until(t, "the metric follows", func() bool { return a.hub.keeper.Expiry().After(first.NotAfter) })
 	}
 }
 
@@ -301,7 +301,7 @@ func TestNoCertificateSaysWhatToDo(t *testing.T) {
 				tt.spoil(ca)
 			}
 			s, _ := secure(t, ca, pgtest.URL(t), ports, hubName)
-			testkit.Until(t, 60*time.Second, "it says that there is no certificate", func() bool {
+			testkit.Until(t, "it says that there is no certificate", func() bool {
 				return strings.Contains(s.words.String(), "no certificate was obtained")
 			})
 			for _, says := range tt.says {

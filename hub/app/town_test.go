@@ -80,7 +80,7 @@ func (h *town) befriend(endpoint string, peer *directorytest.Node) {
 // knows waits until this process answers a peer.
 func (h *town) knows(peer *directorytest.Node) {
 	h.t.Helper()
-	testkit.Until(h.t, 10*time.Second, "the hub knows its peer", func() bool {
+	testkit.Until(h.t, "the hub knows its peer", func() bool {
 		return h.do(h.signed(peer, "/fed/v2/keys/"+peer.AID(), "")).status != http.StatusForbidden
 	})
 }

@@ -81,7 +81,7 @@ func (v *visitor) sells(n *directorytest.Node, body *wire.Register, at string) {
 // granted waits for the registration grant.
 func (v *visitor) granted(n *directorytest.Node) {
 	v.t.Helper()
-	testkit.Until(v.t, 10*time.Second, "the registration grant is booked", func() bool {
+	testkit.Until(v.t, "the registration grant is booked", func() bool {
 		return v.call("200", n, "/agents/"+n.AID()+"/balance", "").body["credits"] == 100.0
 	})
 }

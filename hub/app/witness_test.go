@@ -32,7 +32,7 @@ func TestChainsAreWitnessed(t *testing.T) {
 		t.Errorf("the witness is at %v, want %s", at, w.b.base)
 	}
 	w.a.joined("carol")
-	testkit.Until(t, 10*time.Second, "another link of the chain", func() bool {
+	testkit.Until(t, "another link of the chain", func() bool {
 		return w.a.get("200", "/x402/issuance/head").body["seq"] == 2.0
 	})
 	look()

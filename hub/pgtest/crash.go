@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -33,7 +32,7 @@ func Crash(t testing.TB, dataDir string, pool *pgxpool.Pool) {
 	before, err := started()
 	must(t, err)
 	must(t, syscall.Kill(pid, syscall.SIGKILL))
-	testkit.Until(t, 20*time.Second, "the server is back", func() bool {
+	testkit.Until(t, "the server is back", func() bool {
 		now, err := started()
 		return err == nil && now != before
 	})

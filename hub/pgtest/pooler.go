@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -90,7 +89,7 @@ func startPooler(t testing.TB, program, ini string, who *syscall.Credential) {
 
 func awaitPooler(t testing.TB, url string) {
 	t.Helper()
-	testkit.Until(t, 30*time.Second, "the pooler answers", func() bool {
+	testkit.Until(t, "the pooler answers", func() bool {
 		conn, err := pgx.Connect(context.Background(), url)
 		if err == nil {
 			_ = conn.Close(context.Background())

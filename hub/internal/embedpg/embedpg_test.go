@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -84,7 +83,7 @@ func TestServerIsStartedAgainAfterItWasKilled(t *testing.T) {
 	run(t, s, `CREATE TABLE kept AS SELECT 42 AS n`)
 	before := pid(t, s)
 	must(t, syscall.Kill(before, syscall.SIGKILL))
-	testkit.Until(t, 20*time.Second, "the server is back", func() bool {
+	testkit.Until(t, "the server is back", func() bool {
 		conn, err := pgx.Connect(t.Context(), s.URL())
 		if err != nil {
 			return false
@@ -129,7 +128,7 @@ func TestKillWhileTheClusterIsMade(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Until(t, 20*time.Second, "initdb is at work", func() bool {
+	testkit.Until(t, "initdb is at work", func() bool {
 		begun, _ := filepath.Glob(filepath.Join(dir, halfMade+"*", "base"))
 		return len(begun) > 0
 	})

@@ -119,7 +119,7 @@ func TestForwardIsDelivered(t *testing.T) {
 	h := newHarbour(t)
 	env, polled := h.sealedFor(h.to.AID()), make(chan wire.Polled)
 	go func() { polled <- h.poll(h.to, `{"wait_ms":20000}`) }()
-	testkit.Until(t, 10*time.Second, "the poll waits", func() bool { return h.board.Waiting() == 1 })
+	testkit.Until(t, "the poll waits", func() bool { return h.board.Waiting() == 1 })
 	began := time.Now()
 	for i, want := range []string{`{"status":"queued"}`, `{"status":"DUPLICATE"}`} {
 		if status, answer := h.bring(h.signed(h.from, env, unchanged)); status != []int{202, 200}[i] || answer != want {

@@ -170,7 +170,7 @@ func TestOnePaymentAtOnceIsOneCall(t *testing.T) {
 	first, hangUp := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = b.Settle(first, p.Request(t), "") })
-	testkit.Until(t, 10*time.Second, "the peer is asked", func() bool { return n.asked.Load() == 1 })
+	testkit.Until(t, "the peer is asked", func() bool { return n.asked.Load() == 1 })
 	hangUp()
 	var receipts sync.Map
 	for range 20 {

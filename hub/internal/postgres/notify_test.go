@@ -91,7 +91,7 @@ func woken(t *testing.T, w *wake.Waiter, within time.Duration) bool {
 // settled lets a board that has just begun to listen have its look at everything.
 func settled(t *testing.T, pool *pgxpool.Pool, n int) {
 	t.Helper()
-	testkit.Until(t, 10*time.Second, fmt.Sprintf("%d processes listen", n), func() bool { return len(listeners(t, pool)) == n })
+	testkit.Until(t, fmt.Sprintf("%d processes listen", n), func() bool { return len(listeners(t, pool)) == n })
 }
 
 func TestWakeAcrossProcesses(t *testing.T) {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/pgtest"
+	"github.com/anet-hub/anet/shared/testkit"
 )
 
 // serving is a process of the hub as far as it follows the table.
@@ -45,11 +45,7 @@ func TestPeersReachEveryProcess(t *testing.T) {
 	s := NewPeers(pool)
 	reaches := func(says string, is func(*peers.Table) bool) {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); !is(one) || !is(two); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("%s: a process does not know", says)
-			}
-		}
+		testkit.Until(t, says+", and both processes know", func() bool { return is(one) && is(two) })
 	}
 	if err := s.Add(t.Context(), peers.Peer{AID: "a", Endpoint: "https://a", Name: "a", Delivery: true, KEL: []byte("kel")}, did("peer.add")); err != nil {
 		t.Fatal(err)

@@ -230,7 +230,7 @@ func TestReplayRunNoticesTheLoss(t *testing.T) {
 	defer stop()
 	crash(t, pool)
 	wantReason(t, "lost", r.Remember(ctx, c.sign("a")), "replay_memory_restarting")
-	testkit.Until(t, 10*time.Second, "the memory begins anew", func() bool { return rows(t, pool, "replay_epoch") == 1 })
+	testkit.Until(t, "the memory begins anew", func() bool { return rows(t, pool, "replay_epoch") == 1 })
 }
 
 // A minute is dropped whole once it is over, and no live one before.

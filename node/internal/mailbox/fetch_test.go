@@ -80,11 +80,11 @@ func TestFetchedMailIsReceived(t *testing.T) {
 	hub.Open(me)
 	hub.Put(me, []byte("good of the new hub"))
 	r, _, end := receiving(t, hub.Line(me), j)
-	testkit.Until(t, 10*time.Second, "all is received and forgotten", func() bool {
+	testkit.Until(t, "all is received and forgotten", func() bool {
 		return r.len() == 231 && carried(t, j) == 0 && len(hub.Mail(me)) == 0
 	})
 	hub.Put(me, []byte("good and later"))
-	testkit.Until(t, 10*time.Second, "what comes later is, too", func() bool {
+	testkit.Until(t, "what comes later is, too", func() bool {
 		return r.count("good and later") == 1 && len(hub.Mail(me)) == 0
 	})
 	end()
@@ -103,13 +103,13 @@ func TestFetchedMailNeedsNoHub(t *testing.T) {
 	hub.Open(me)
 	hub.Down(errs.New(errs.Unavailable, "down", "down"))
 	r, box, end := receiving(t, hub.Line(me), j)
-	testkit.Until(t, 10*time.Second, "one is received and one waits", func() bool {
+	testkit.Until(t, "one is received and one waits", func() bool {
 		return r.count("good") == 1 && box.State().Waiting == 1 && carried(t, j) == 2
 	})
 	end()
 	hub.Down(nil)
 	r, box, end = receiving(t, hub.Line(me), j)
-	testkit.Until(t, 10*time.Second, "it waits again", func() bool { return box.State().Waiting == 1 })
+	testkit.Until(t, "it waits again", func() bool { return box.State().Waiting == 1 })
 	end()
 	if r.len() != 0 || carried(t, j) != 2 {
 		t.Errorf("%d were received again, the last of those carried is %d", r.len(), carried(t, j))
