@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +11,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/node"
 	"github.com/anet-hub/anet/node/internal/wallet"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/payment"
 )
 
 func (p *Program) payCommand() *cobra.Command {
@@ -45,9 +45,9 @@ func (p *Program) pay(ctx context.Context, api node.API, id string, yes bool, wa
 		return err
 	}
 	c := node.Consent{Tier: string(wallet.Auto)}
-	if t.Payment != nil && (t.Payment.Status == node.PayRequired || t.Payment.Status == node.PayFailed) && !t.Ended {
+	if t.Payment != nil && t.Payment.Amount != "" && (t.Payment.Status == node.PayRequired || t.Payment.Status == node.PayFailed) && !t.Ended {
 		c.Tier = string(wallet.Explicit)
-		if c.Max, err = strconv.ParseUint(t.Payment.Amount, 10, 64); err != nil {
+		if c.Max, err = payment.ParseAmount(t.Payment.Amount); err != nil {
 			return errs.New(errs.Conflict, "invalid_amount", "the quote asks for %s, which is no amount of credits", quoted(t.Payment.Amount))
 		}
 		question := fmt.Sprintf("Pay %s to %s for a call of %s?", credits(c.Max), line(t.Payment.Payee), line(t.Capability))
@@ -78,10 +78,13 @@ func printPayment(w io.Writer, t node.Task) {
 	}
 	pay := *t.Payment
 	s := line(pay.Amount) + " credits, "
+	if pay.Amount == "" {
+		s = "not in credits, "
+	}
 	switch pay.Status {
 	case node.PayRequired:
 		s += "to be paid"
-		if t.Role == node.Requester {
+		if t.Role == node.Requester && pay.Amount != "" {
 			s += ": anet pay " + line(t.ID)
 		}
 		if pay.Expires != nil {

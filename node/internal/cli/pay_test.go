@@ -47,11 +47,14 @@ func TestPay(t *testing.T) {
 	p.node.May.ExplicitMax = 4
 	p.node.Put(quotedTask("ix_3"))
 	p.wants(exitRefused, "pay", "ix_3", "--yes")
-	odd := quotedTask("ix_4")
-	odd.Payment.Amount = "many\x1b[31m"
-	p.node.Put(odd)
-	if out, says := p.wants(exitError, "pay", "ix_4", "--yes"); strings.Contains(out+says, "\x1b") {
-		t.Errorf("said %q %q", out, says)
+	p.node.May.ExplicitMax = 10
+	for _, amount := range []string{"many\x1b[31m", "0", "007", "9223372036854775808"} { // a yes to nothing would be one to anything
+		odd := quotedTask("ix_4")
+		odd.Payment.Amount = amount
+		p.node.Put(odd)
+		if out, says := p.wants(exitError, "pay", "ix_4", "--yes"); strings.Contains(out+says, "\x1b") {
+			t.Errorf("said %q %q", out, says)
+		}
 	}
 }
 

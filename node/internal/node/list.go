@@ -24,7 +24,7 @@ func (n *Node) List(ctx context.Context, q Query) (Page, error) {
 	err = n.Journal.Read(ctx, func(tx *journal.Tx) error {
 		tasks, err := tx.Tasks(f)
 		for _, k := range tasks {
-			t, err := view(tx, k)
+			t, err := n.view(tx, k)
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/journal"
@@ -105,7 +106,7 @@ const (
 )
 
 // addPayment says what a call costs.
-func addPayment(tx *journal.Tx, k journal.Task, t *Task) error {
+func (n *Node) addPayment(tx *journal.Tx, k journal.Task, t *Task) error {
 	if k.Capability == "" {
 		return nil
 	}
@@ -115,7 +116,7 @@ func addPayment(tx *journal.Tx, k journal.Task, t *Task) error {
 	}
 	p := Payment{Status: PayFailed}
 	if quoted {
-		p.quote(q, k)
+		p.quote(q, k, n.Wallet.Network())
 	}
 	found := false
 	if k.Role == journal.Requester {
@@ -129,16 +130,26 @@ func addPayment(tx *journal.Tx, k journal.Task, t *Task) error {
 	return err
 }
 
-// quote shows the first way of paying: they all cost the same.
-func (p *Payment) quote(q journal.Quote, k journal.Task) {
+// quote shows the way of paying that this node would take. Only its price counts: a
+// lower one beside it, on a ledger where this node has nothing, would be a lure.
+func (p *Payment) quote(q journal.Quote, k journal.Task, own string) {
 	p.Expires = &q.Exp
-	if required, err := payment.ParseRequired(q.Required); err == nil && len(required.Accepts) > 0 {
-		first := required.Accepts[0]
-		p.Amount, p.Network, p.Payee = first.Amount, first.Network, first.PayTo
-	}
 	if k.State == task.InputRequired {
 		p.Status = PayRequired
 	}
+	required, err := payment.ParseRequired(q.Required)
+	if err != nil {
+		return
+	}
+	option, payable := required.Option(payment.Requirements{Scheme: payment.Scheme, Network: own, Asset: payment.Asset})
+	if i := slices.IndexFunc(required.Accepts, inCredits); !payable && i >= 0 {
+		option = required.Accepts[i]
+	}
+	p.Amount, p.Network, p.Payee = option.Amount, option.Network, option.PayTo
+}
+
+func inCredits(o payment.Requirements) bool {
+	return o.Scheme == payment.Scheme && o.Asset == payment.Asset
 }
 
 // spent is what this node signed for the task, the latest.
@@ -154,7 +165,9 @@ func (p *Payment) spent(tx *journal.Tx, k journal.Task) (bool, error) {
 		}
 	}
 	p.Transaction, p.Reason, p.Receipt = s.AuthID, s.Reason, s.Receipt
-	p.Amount, p.Network, p.Payee = payment.FormatAmount(s.Amount), s.Network, s.Payee
+	if p.Amount == "" || s.State == journal.SpendOpen || s.State == journal.SpendPaid {
+		p.Amount, p.Network, p.Payee = payment.FormatAmount(s.Amount), s.Network, s.Payee
+	}
 	if s.Unverified != nil && s.State != journal.SpendPaid {
 		p.Unverified = asJSON(s.Unverified)
 	}

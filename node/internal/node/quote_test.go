@@ -94,6 +94,53 @@ func TestQuotesThatAreNotPaid(t *testing.T) {
 	}
 }
 
+// What is shown to who is asked to pay is what is going to be signed, whatever stands
+// beside it in the quote or was signed before.
+func TestAQuoteIsShownAsItIsPaid(t *testing.T) {
+	story(t, func(t *testing.T, w *world) {
+		alice, mallory := w.node("alice"), w.stranger()
+		w.hub.Ledger().Grant(alice.aid(), 20)
+		asked, err := alice.StartTask(t.Context(), Order{Provider: mallory.signer.AID(), Capability: "x"})
+		w.must(err)
+		time.Sleep(time.Second)
+		lure := payment.Requirements{Scheme: payment.Scheme, Network: "hub:elsewhere", Amount: "0", Asset: payment.Asset, PayTo: alice.aid()}
+		for _, tt := range []struct {
+			name, want string
+			edit       func(*payment.PaymentRequired)
+		}{
+			{"a lure in front", "required 5", func(q *payment.PaymentRequired) { q.Accepts = append([]payment.Requirements{lure}, q.Accepts...) }},
+			{"a lure of the same network behind", "required 5", func(q *payment.PaymentRequired) {
+				lure.Network = q.Accepts[0].Network
+				q.Accepts = append(q.Accepts, lure)
+			}},
+			{"coins in front", "required 5", func(q *payment.PaymentRequired) {
+				q.Accepts = append([]payment.Requirements{{Scheme: "exact", Network: "eip155:1", Amount: "1", Asset: "USDC", PayTo: "0x"}}, q.Accepts...)
+			}},
+			{"coins alone", "required ", func(q *payment.PaymentRequired) {
+				q.Accepts = []payment.Requirements{{Scheme: "exact", Network: "eip155:1", Amount: "1", Asset: "USDC", PayTo: "0x"}}
+			}},
+			{"credits of another hub alone", "required 5", func(q *payment.PaymentRequired) { q.Accepts[0].Network = "hub:elsewhere" }},
+		} {
+			mallory.charge(alice, asked.ID, tt.edit)
+			p := w.task(alice, asked.ID).Payment
+			if got := p.Status + " " + p.Amount; got != tt.want || p.Amount != "" && p.Payee != mallory.signer.AID() {
+				t.Errorf("%s: shown as %s to %s, want %s to the provider", tt.name, got, p.Payee, tt.want)
+			}
+		}
+
+		mallory.charge(alice, asked.ID, func(*payment.PaymentRequired) {})
+		if _, err := alice.Pay(t.Context(), asked.ID, Consent{Max: 5}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		mallory.say(alice, asked.ID, task.StatusMsg{State: task.InputRequired, Metadata: []byte(`{"x402.payment.status":"payment-failed"}`)})
+		mallory.charge(alice, asked.ID, func(q *payment.PaymentRequired) { q.Accepts[0].Amount = "7" })
+		if p := w.task(alice, asked.ID).Payment; p.Status != PayRequired || p.Amount != "7" || p.Transaction == "" {
+			t.Errorf("after a payment of 5 that failed: %+v, want the 7 that are asked for now", p)
+		}
+	})
+}
+
 // Checklist 31: a quote that two readers could read differently is no quote.
 func TestAnAmbiguousQuote(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {

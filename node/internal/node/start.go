@@ -43,7 +43,7 @@ func (n *Node) StartTask(ctx context.Context, order Order) (t Task, err error) {
 		if err := n.Outbox.Post(tx, outbox.Draft{Task: k.ID, Peer: k.Peer, Type: task.TypeDelegate, Body: body, To: to}); err != nil {
 			return err
 		}
-		t, err = shown(tx, k.ID)
+		t, err = n.shown(tx, k.ID)
 		return err
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ func (n *Node) Thread(ctx context.Context, id string) (t Thread, err error) {
 		if err != nil {
 			return err
 		}
-		if t.Task, err = view(tx, k); err != nil {
+		if t.Task, err = n.view(tx, k); err != nil {
 			return err
 		}
 		t.Files, t.Messages, err = conversation(tx, k)

@@ -11,7 +11,7 @@ import (
 // Task shows one task.
 func (n *Node) Task(ctx context.Context, id string) (t Task, err error) {
 	err = n.Journal.Read(ctx, func(tx *journal.Tx) error {
-		t, err = shown(tx, id)
+		t, err = n.shown(tx, id)
 		return err
 	})
 	return t, err
@@ -19,15 +19,15 @@ func (n *Node) Task(ctx context.Context, id string) (t Task, err error) {
 
 // shown is a task as the transaction sees it. Who has just changed one shows it
 // in the same transaction: reads take turns, and the outbox is about to read.
-func shown(tx *journal.Tx, id string) (Task, error) {
+func (n *Node) shown(tx *journal.Tx, id string) (Task, error) {
 	k, err := tx.NeedTask(id)
 	if err != nil {
 		return Task{}, err
 	}
-	return view(tx, k)
+	return n.view(tx, k)
 }
 
-func view(tx *journal.Tx, k journal.Task) (Task, error) {
+func (n *Node) view(tx *journal.Tx, k journal.Task) (Task, error) {
 	t := Task{
 		ID: k.ID, Role: Role(k.Role), Peer: k.Peer, ContextID: k.ContextID,
 		Capability: k.Capability, Args: k.Args, Text: k.Goal,
@@ -46,7 +46,7 @@ func view(tx *journal.Tx, k journal.Task) (Task, error) {
 	if err := addReview(tx, k, &t); err != nil {
 		return t, err
 	}
-	if err := addPayment(tx, k, &t); err != nil {
+	if err := n.addPayment(tx, k, &t); err != nil {
 		return t, err
 	}
 	return t, addDelivery(tx, k, &t)
