@@ -57,6 +57,20 @@ func (l *sessionLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
+// Running reports that a process is applying steps.
+func Running(ctx context.Context, url string) (running bool, err error) {
+	db, err := passing(url)
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	err = db.QueryRowContext(ctx, `
+		SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+			AND (classid::bigint << 32 | objid::bigint) = $1 AND objsubid = 1)`, lockKey).Scan(&running)
+	return running, err
+}
+
 // sleep is false when the context ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {

@@ -100,14 +100,22 @@ func parse(url string) (*pgx.ConnConfig, error) {
 // Settled reports, through any connection and without a lock, whether every step
 // has been applied. A schema that needs a newer program is an error as it is to Up.
 func Settled(ctx context.Context, url string) (bool, error) {
-	config, err := parse(url)
+	db, err := passing(url)
 	if err != nil {
 		return false, err
 	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler keeps no prepared statement
-	db := stdlib.OpenDB(*config)
 	defer db.Close()
 	return settled(ctx, db, files)
+}
+
+// passing is for a look, through any connection.
+func passing(url string) (*sql.DB, error) {
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler keeps no prepared statement
+	return stdlib.OpenDB(*config), nil
 }
 
 // up looks before it locks, so that a start with nothing to do never waits for

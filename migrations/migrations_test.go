@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -103,6 +104,27 @@ func TestSecondProcessWaitsAndSaysSo(t *testing.T) {
 	exec1(t, other, fmt.Sprintf(`SELECT pg_advisory_unlock(%d)`, migrations.LockKey))
 	if err := <-done; err != nil {
 		t.Errorf("Up after the wait: %v", err)
+	}
+}
+
+func TestRunningIsKnownByTheLock(t *testing.T) {
+	url := pgtest.Empty(t)
+	other := connect(t, url)
+	for _, tt := range []struct {
+		then string
+		want bool
+	}{
+		{`SELECT 1`, false},
+		{`SELECT pg_advisory_lock(%d)`, true},
+		{`SELECT pg_advisory_unlock(%d)`, false},
+	} {
+		exec1(t, other, strings.Replace(tt.then, "%d", strconv.FormatInt(migrations.LockKey, 10), 1))
+		if running, err := migrations.Running(t.Context(), url); err != nil || running != tt.want {
+			t.Errorf("after %s: running = %v, %v, want %v", tt.then, running, err, tt.want)
+		}
+	}
+	if running, err := migrations.Running(t.Context(), pgtest.Empty(t)); err != nil || running {
+		t.Errorf("another database: running = %v, %v", running, err)
 	}
 }
 

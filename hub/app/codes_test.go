@@ -38,6 +38,7 @@ var elsewhere = map[string]string{
 	"409 hub_identity_changed":  "to an operator who rotates the key",
 	"404 not_cleared_with":      "to an operator who clears",
 	"503 schema_pending":        "to an operator, and at the start",
+	"503 migration_running":     "to an operator, and at the start",
 	"409 hub_is_running":        "to an operator who restores",
 	"403 createdb_denied":       "to an operator who checks a backup",
 	"400 capability_id_invalid": "to nodes",

@@ -39,11 +39,15 @@ func OpenDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*Database,
 }
 
 // AttachDatabase is OpenDatabase for a command beside the hub: a private server
-// that already runs is used as it is.
+// that already runs is used as it is. Who else became its owner meanwhile, a hub or
+// another command, is asked once more.
 func AttachDatabase(ctx context.Context, cfg Config, log *slog.Logger) (*Database, error) {
 	data, err := attachRunning(ctx, cfg, log)
 	if errs.Is(err, "database_not_running") && embedpg.Made(cfg.DataDir) {
-		return OpenDatabase(ctx, cfg, log)
+		data, err = OpenDatabase(ctx, cfg, log)
+	}
+	if errs.Is(err, "data_dir_in_use") {
+		return attachRunning(ctx, cfg, log)
 	}
 	return data, err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/outbound"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/hub/internal/postgres"
+	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -120,11 +121,15 @@ func (o *Operator) Current() *identity.Controller {
 	return o.key.Current()
 }
 
-func (o *Operator) open(ctx context.Context) (err error) {
-	if err := postgres.HoldsHub(ctx, o.data.DB.Pool); err != nil {
-		return err
+// open finds the hub in the database. One that was never there may be coming.
+func (o *Operator) open(ctx context.Context) error {
+	err := postgres.HoldsHub(ctx, o.data.DB.Pool)
+	if err == nil {
+		o.key, err = hubkey.Find(ctx, postgres.NewIdentity(o.data.DB.Pool, time.Now), o.log)
 	}
-	o.key, err = hubkey.Find(ctx, postgres.NewIdentity(o.data.DB.Pool, time.Now), o.log)
+	if errs.KindOf(err) == errs.NotFound {
+		return postgres.Underway(ctx, o.data.DirectURL(), err)
+	}
 	return err
 }
 

@@ -20,6 +20,7 @@ import (
 
 const (
 	clusterName = "postgres" // the cluster's folder inside the data folder
+	lockName    = clusterName + ".lock"
 	halfMade    = "postgres.init-"
 	roleName    = "anet"
 )
@@ -70,7 +71,7 @@ func (c cluster) makeDataDir() error {
 // own takes the lock that makes this process the one owner. A lock of the
 // kernel's goes with the process, so a kill leaves nothing to clear away.
 func (c cluster) own() (*flock.Flock, error) {
-	path := filepath.Join(c.dataDir, "postgres.lock")
+	path := filepath.Join(c.dataDir, lockName)
 	lock := flock.New(path)
 	got, err := lock.TryLock()
 	if err != nil {

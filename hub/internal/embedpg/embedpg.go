@@ -10,13 +10,9 @@ package embedpg
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"path/filepath"
 
 	"github.com/gofrs/flock"
-
-	"github.com/anet-hub/anet/shared/errs"
 )
 
 // Options say where the private server lives.
@@ -119,24 +115,4 @@ func (s *Server) Stop(ctx context.Context) error {
 		err = unlock
 	}
 	return err
-}
-
-// Made tells whether dataDir holds a database, running or not.
-func Made(dataDir string) bool {
-	return cluster{dir: filepath.Join(dataDir, clusterName)}.version() != 0
-}
-
-// Attach gives the connection URL of the server that an owner keeps running
-// on dataDir, an errs.Unavailable "database_not_running" when none does.
-func Attach(dataDir string) (string, error) {
-	dir, err := filepath.Abs(dataDir)
-	if err != nil {
-		return "", fmt.Errorf("data folder: %w", err)
-	}
-	p, err := readPostmaster(filepath.Join(dir, clusterName))
-	if err != nil || !p.ready() {
-		return "", errs.New(errs.Unavailable, "database_not_running",
-			"no hub is running on %s: start it with \"anet-hub serve --data-dir %s\", or name the folder of one that runs with --data-dir, or its database", dir, dir)
-	}
-	return p.url(), nil
 }

@@ -23,13 +23,17 @@ func NewIdentity(pool *pgxpool.Pool, now func() time.Time) *Identity {
 	return &Identity{pool: pool, now: now}
 }
 
+// noHubYet is told beside a hub that is starting for the first time as well as
+// where somebody mistyped the database.
+const noHubYet = "this database holds no hub yet: \"anet-hub serve\" makes one; try again in a moment where it is just starting"
+
 // Load gives the blob and its version.
 func (s *Identity) Load(ctx context.Context) ([]byte, int64, error) {
 	var blob []byte
 	var version int64
 	err := s.pool.QueryRow(ctx, `SELECT blob, version FROM hub_identity`).Scan(&blob, &version)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, 0, errs.New(errs.NotFound, "hub_identity_missing", "this hub has no identity yet")
+		return nil, 0, errs.New(errs.NotFound, "hub_identity_missing", noHubYet)
 	}
 	return blob, version, err
 }
@@ -39,7 +43,7 @@ func HoldsHub(ctx context.Context, pool *pgxpool.Pool) error {
 	var made bool
 	err := pool.QueryRow(ctx, `SELECT to_regclass('hub_identity') IS NOT NULL`).Scan(&made)
 	if err == nil && !made {
-		return errs.New(errs.NotFound, "no_hub_here", "this database holds no hub: \"anet-hub serve\" makes one")
+		return errs.New(errs.NotFound, "no_hub_here", noHubYet)
 	}
 	return found(err, nil, "look for a hub")
 }

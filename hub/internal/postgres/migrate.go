@@ -65,8 +65,18 @@ func pooled(ctx context.Context, conn *pgx.Conn) (bool, error) {
 func Migrated(ctx context.Context, url string) error {
 	done, err := migrations.Settled(ctx, url)
 	if err == nil && !done {
-		err = errs.New(errs.Unavailable, "schema_pending",
-			"the database waits for migrations: \"anet-hub migrate --plan\" shows them, \"anet-hub migrate\" or the next \"anet-hub serve\" applies them")
+		err = Underway(ctx, url, errs.New(errs.Unavailable, "schema_pending",
+			"the database waits for migrations: \"anet-hub migrate --plan\" shows them, \"anet-hub migrate\" or the next \"anet-hub serve\" applies them"))
 	}
 	return err
+}
+
+// Underway is what somebody misses in the database, or an errs.Unavailable
+// "migration_running" where a process is just making it.
+func Underway(ctx context.Context, url string, missing error) error {
+	if running, err := migrations.Running(ctx, url); err != nil || !running {
+		return missing
+	}
+	return errs.New(errs.Unavailable, "migration_running",
+		"a hub that is starting, or \"anet-hub migrate\", is just migrating the database: try again when it is done")
 }
