@@ -10,12 +10,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/anet-hub/anet/node/internal/node"
 	"github.com/anet-hub/anet/shared/codec"
@@ -59,17 +60,10 @@ func Serve(ctx context.Context, l net.Listener, t Taker, log *slog.Logger) error
 
 // Handler takes vouchers at any path: which one is its proxy's affair.
 func Handler(t Taker, log *slog.Logger) http.Handler {
-	places := make(chan struct{}, atOnce)
+	d := door{t, make(chan struct{}, atOnce), semaphore.NewWeighted(room)}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
-		default:
-			refuse(w, log, errs.New(errs.Unavailable, "busy", "too many are served at once; come back").After(time.Second))
-			return
-		}
-		done, err := take(t, r, w)
+		done, err := d.take(w, r)
 		if err != nil {
 			refuse(w, log, err)
 			return
@@ -78,19 +72,33 @@ func Handler(t Taker, log *slog.Logger) http.Handler {
 	})
 }
 
-func take(t Taker, r *http.Request, w http.ResponseWriter) (node.Redeemed, error) {
+// door lets so many orders in at once.
+type door struct {
+	taker  Taker
+	places chan struct{} // for orders that are whole
+	room   *semaphore.Weighted
+}
+
+func (d door) take(w http.ResponseWriter, r *http.Request) (done node.Redeemed, err error) {
 	if r.Method != http.MethodPost {
-		return node.Redeemed{}, errs.New(errs.MethodNotAllowed, "method_not_allowed", "bring a voucher by POST")
+		return done, errs.New(errs.MethodNotAllowed, "method_not_allowed", "bring a voucher by POST")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return node.Redeemed{}, errs.New(errs.TooLarge, "body_too_large", "an order has at most %d bytes", maxBody)
+	in := order{room: d.room}
+	defer in.release()
+	if err := in.read(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
+		return done, err
+	}
+	select {
+	case d.places <- struct{}{}:
+		defer func() { <-d.places }()
+	default:
+		return done, errBusy()
 	}
 	var o node.VoucherOrder
-	if err != nil || codec.UnmarshalObject(body, &o) != nil {
-		return node.Redeemed{}, errs.New(errs.Invalid, "order_malformed", "an order is one JSON object with voucher, capability and args")
+	if codec.UnmarshalObject(in.body, &o) != nil {
+		return done, errMalformed()
 	}
-	return t.TakeVoucher(r.Context(), o)
+	return d.taker.TakeVoucher(r.Context(), o)
 }
 
 // refuse writes a failure. What is no answer of a rule is logged and not shown.

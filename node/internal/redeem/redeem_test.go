@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/anet-hub/anet/node/internal/node"
 	"github.com/anet-hub/anet/shared/errs"
@@ -55,5 +58,46 @@ func TestHandler(t *testing.T) {
 		if strings.Contains(w.Body.String(), "EOF") {
 			t.Errorf("%s shows the cause: %s", tt.name, w.Body)
 		}
+	}
+}
+
+// Who sends an order byte by byte, or announces one and never ends it, keeps out nobody
+// who has paid: vouchers are good for ten minutes.
+func TestSlowOrdersKeepNobodyOut(t *testing.T) {
+	h := Handler(taker{}, slog.New(slog.DiscardHandler))
+	var slow sync.WaitGroup
+	defer slow.Wait()
+	for range 8 * atOnce {
+		r, w := io.Pipe()
+		defer w.Close()
+		slow.Go(func() {
+			defer r.Close()
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/redeem", r))
+		})
+		if _, err := io.WriteString(w, "{"); err != nil { // it is read, and waited for more of it
+			t.Fatal(err)
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("POST", "/redeem", strings.NewReader(`{"voucher":"dg==","capability":"job"}`)))
+	if w.Code != http.StatusOK {
+		t.Errorf("beside slow orders: %d %s, want 200", w.Code, w.Body)
+	}
+}
+
+// What arrives has a bound for all together, and its room is free again afterwards.
+func TestRoomForOrders(t *testing.T) {
+	space := semaphore.NewWeighted(64 << 10)
+	first, second := order{room: space}, order{room: space}
+	if err := first.read(strings.NewReader(strings.Repeat("x", 20<<10))); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.read(strings.NewReader(strings.Repeat("x", 20<<10))); !errs.Is(err, "busy") {
+		t.Errorf("beyond the room: %v, want busy", err)
+	}
+	second.release()
+	first.release()
+	if !space.TryAcquire(64 << 10) {
+		t.Error("room was not given back")
 	}
 }
