@@ -324,6 +324,7 @@ func crowd(v *visitor) {
 	v.visit(func(c *Config) {
 		c.MailMessages, c.MailTotal, c.Envelope, c.Memory, c.PollBudget = 1, 4<<10, 4<<10, 16<<20, 1<<20
 		c.SendRate, c.SendBurst = 0.01, 5
+		c.SettleRate, c.SettleBurst, c.PaymentRate, c.PaymentBurst = 0.01, 1, 0.01, 2
 	})
 	n, to, other := v.joined("alice"), v.joined("bob"), v.joined("carol")
 	v.call("200", n, "/relay/send", letter(to, to, 10))
@@ -331,6 +332,15 @@ func crowd(v *visitor) {
 	v.call("507 hub_mail_full", n, "/relay/send", letter(other, other, 3900))
 	v.until("429 send_rate", func() *http.Request { return v.signed(n, "/relay/send", letter(to, to, 10)) })
 	v.get("404 no_such_route", "/p2p/peers")
+	v.granted(n)
+	burn := func() *http.Request {
+		r := v.opened(http.MethodPost, "/x402/redeem", text(v.redemption(v.pays(n, v.hub, 1), "x")))
+		r.Header.Set("X-Real-IP", "203.0.113.3")
+		return r
+	}
+	v.expect("200", burn())
+	v.until("429 settle_rate", burn)
+	v.until("429 payment_rate", burn)
 }
 
 // invited comes to a hub that takes in by invite only, and is blocked there.

@@ -24,6 +24,8 @@ func (c *Config) check() error {
 		return errors.New("--keys-lookup-rate has to be above 0 and --keys-lookup-burst at least 1")
 	case !(c.SettleRate > 0) || c.SettleBurst < 1:
 		return errors.New("--settle-rate has to be above 0 and --settle-burst at least 1")
+	case !(c.PaymentRate > 0) || c.PaymentBurst < 1:
+		return errors.New("--payment-rate has to be above 0 and --payment-burst at least 1")
 	case !(c.SettleAbroadRate > 0) || c.SettleAbroadBurst < 1:
 		return errors.New("--settle-abroad-rate has to be above 0 and --settle-abroad-burst at least 1")
 	case c.RegistrationGrant > payment.MaxAmount:

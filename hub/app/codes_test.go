@@ -51,7 +51,6 @@ var elsewhere = map[string]string{
 
 	"400 resource_incomplete": "at addresses that are no route",
 	"503 debt_at_limit":       "as a settlement that is pending, with 200",
-	"429 settle_rate":         "as a settlement that is pending, with 200",
 	"429 settle_abroad_rate":  "as a settlement that is pending, with 200",
 	"429 settle_peer_rate":    "as a settlement that is pending, with 200",
 

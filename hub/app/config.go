@@ -73,6 +73,9 @@ type Config struct {
 	SettleRate  float64 // payments per minute and payer
 	SettleBurst int
 
+	PaymentRate  float64 // payments looked at that move nothing, per minute and address
+	PaymentBurst int
+
 	SettleAbroadRate  float64 // payments and payees that peers were asked for in vain, per minute and address
 	SettleAbroadBurst int
 
@@ -105,7 +108,7 @@ func Defaults() Config {
 		MailMessages: 5000, MailBytes: 1 << 30, MailTotal: 64 << 30, MailTTL: wire.MailLifetime, PollBudget: 48 << 20,
 		QuietAfter: directory.UsualAges.Quiet, HiddenAfter: directory.UsualAges.Hidden,
 		RegisterRate: 10, RegisterBurst: 20, RegistrationGrant: 100, ReviewRate: 60, ReviewBurst: 60, KeysLookupRate: 60, KeysLookupBurst: 30,
-		SettleRate: 300, SettleBurst: 600, SettleAbroadRate: 60, SettleAbroadBurst: 30,
+		SettleRate: 300, SettleBurst: 600, PaymentRate: 3000, PaymentBurst: 600, SettleAbroadRate: 60, SettleAbroadBurst: 30,
 		Memory: 512 << 20, TrustedProxies: []string{"127.0.0.0/8", "::1/128"}, ProxyHeader: "X-Real-IP",
 		PeerAgents: 200_000, PeerBytes: 2 << 30,
 		LogLevel: "info", LogFormat: "json",
@@ -170,6 +173,8 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&c.KeysLookupBurst, "keys-lookup-burst", c.KeysLookupBurst, "such look-ups at once from one address")
 	fs.Float64Var(&c.SettleRate, "settle-rate", c.SettleRate, "payments a minute that one agent makes")
 	fs.IntVar(&c.SettleBurst, "settle-burst", c.SettleBurst, "payments at once that one agent makes")
+	fs.Float64Var(&c.PaymentRate, "payment-rate", c.PaymentRate, "payments a minute from one address that are looked at and move nothing")
+	fs.IntVar(&c.PaymentBurst, "payment-burst", c.PaymentBurst, "such payments at once from one address")
 	fs.Float64Var(&c.SettleAbroadRate, "settle-abroad-rate", c.SettleAbroadRate, "payments a minute from one address that peers are asked about and that move nothing")
 	fs.IntVar(&c.SettleAbroadBurst, "settle-abroad-burst", c.SettleAbroadBurst, "such payments at once from one address")
 	fs.Var(&c.Memory, "memory-budget", "bytes of request bodies and answers in flight")

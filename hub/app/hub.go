@@ -170,11 +170,12 @@ func (b *base) newDirectory(elsewhere *forward.Finder) *httpapi.Directory {
 func (b *base) newLedger(key *hubkey.Keeper) *ledger.Ledger {
 	return ledger.New(ledger.Deps{
 		Store: postgres.NewLedger(b.pool, b.proofs), Key: key, Replay: b.histories.Replay,
-		Peers:  outbound.NewLedgers(b.outbound, b.peers, b.calls, b.histories.Replay),
-		Payers: admission.NewLimiter(b.cfg.SettleRate, b.cfg.SettleBurst, "settle_rate", clock),
-		Askers: admission.NewLimiter(b.cfg.SettleAbroadRate, b.cfg.SettleAbroadBurst, "settle_abroad_rate", clock),
-		Asked:  admission.NewLimiter(askedRate, askedBurst, "settle_peer_rate", clock),
-		Grants: b.cfg.RegistrationGrant, Now: clock, Log: b.log, Metrics: peers.Following{Registerer: b.reg, Table: b.peers},
+		Peers:   outbound.NewLedgers(b.outbound, b.peers, b.calls, b.histories.Replay),
+		Payers:  admission.NewLimiter(b.cfg.SettleRate, b.cfg.SettleBurst, "settle_rate", clock),
+		Bearers: admission.NewLimiter(b.cfg.PaymentRate, b.cfg.PaymentBurst, "payment_rate", clock),
+		Askers:  admission.NewLimiter(b.cfg.SettleAbroadRate, b.cfg.SettleAbroadBurst, "settle_abroad_rate", clock),
+		Asked:   admission.NewLimiter(askedRate, askedBurst, "settle_peer_rate", clock),
+		Grants:  b.cfg.RegistrationGrant, Now: clock, Log: b.log, Metrics: peers.Following{Registerer: b.reg, Table: b.peers},
 	})
 }
 

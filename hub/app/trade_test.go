@@ -299,7 +299,9 @@ func (v *visitor) restored(pay func() *ledgertest.Payment, buyer *directorytest.
 	if _, err := op.data.DB.Pool.Exec(v.t.Context(), `UPDATE ledger SET read_only_since = now()`); err != nil {
 		v.t.Fatal(err)
 	}
-	v.post("503 ledger_read_only", "/x402/verify", pay().Request(v.t))
+	if a := v.post("200", "/x402/verify", pay().Request(v.t)); a.body["isValid"] != false || a.body["invalidReason"] != payment.SettlementPending {
+		v.t.Errorf("verify: %v", a.body)
+	}
 	v.post("503 ledger_read_only", "/x402/redeem", v.redemption(v.pays(buyer, v.hub, 1), "x"))
 	if a := v.post("200", "/x402/settle", pay().Request(v.t)); a.body["errorReason"] != payment.SettlementPending {
 		v.t.Errorf("settle: %v", a.body)

@@ -97,7 +97,7 @@ func (p *Payments) redeem(w http.ResponseWriter, r *http.Request) error {
 	if in.PaymentPayload == nil || in.X402Version != payment.X402Version {
 		return errs.New(errs.Invalid, "malformed_payment", "paymentPayload is missing, or of another version than 2").In("paymentPayload")
 	}
-	v, err := p.Ledger.Redeem(r.Context(), *in.PaymentPayload, in.Reference)
+	v, err := p.Ledger.Redeem(r.Context(), *in.PaymentPayload, in.Reference, p.api.clientBucket(r))
 	if no := (*ledger.Refusal)(nil); errors.As(err, &no) {
 		return errs.New(errs.Invalid, no.Reason, "%s", no.Detail).With("redemption", toRedemption(v))
 	}

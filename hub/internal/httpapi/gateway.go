@@ -59,7 +59,7 @@ func (p *Payments) gone(w http.ResponseWriter, r *http.Request, pay payment.Paym
 		return p.pending(w, r, ledger.Unknown(pay), cause)
 	}
 	o := ledger.Offer{Seller: aidOf(r), Capability: capabilityOf(r)}
-	sale, answer, found, err := p.Ledger.Bought(r.Context(), o, pay)
+	sale, answer, found, err := p.Ledger.Bought(r.Context(), o, pay, p.api.clientBucket(r))
 	switch {
 	case err != nil:
 		return p.pending(w, r, answer, err)
@@ -94,12 +94,12 @@ func capabilityOf(r *http.Request) string {
 // unanswered reports whether a failure leaves open what became of a payment.
 func unanswered(err error) bool {
 	kind := errs.KindOf(err)
-	return kind == errs.Internal || kind == errs.Unavailable
+	return kind == errs.Internal || kind == errs.Unavailable || kind == errs.TooMany
 }
 
 // sell settles.
 func (p *Payments) sell(w http.ResponseWriter, r *http.Request, o ledger.Offer, pay payment.PaymentPayload) error {
-	sale, answer, err := p.Ledger.Buy(r.Context(), o, pay)
+	sale, answer, err := p.Ledger.Buy(r.Context(), o, pay, p.api.clientBucket(r))
 	no := (*ledger.Refusal)(nil)
 	switch {
 	case errors.As(err, &no) && no.Reason == payment.MalformedPayment:
@@ -145,12 +145,13 @@ func (p *Payments) malformed(w http.ResponseWriter, detail string) error {
 // pending answers where the outcome is not known, and logs why. It is no 402: a
 // client that gets one signs a second payment.
 func (p *Payments) pending(w http.ResponseWriter, r *http.Request, answer payment.SettlementResponse, cause error) error {
-	if p.api.explain(w, r, cause) == nil {
+	e := p.api.explain(w, r, cause)
+	if e == nil {
 		return cause
 	}
 	return errors.Join(setHeader(w, payment.HeaderResponse, answer),
 		errs.New(errs.Unavailable, "settlement_pending", "the outcome is not known: send the same payment again, and no other").
-			After(pendingAfter).With("transaction", answer.Transaction))
+			After(max(pendingAfter, e.RetryAfter)).With("transaction", answer.Transaction))
 }
 
 func setHeader(w http.ResponseWriter, name string, v any) error {

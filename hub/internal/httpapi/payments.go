@@ -40,7 +40,7 @@ func (p *Payments) routes(a *API, r chi.Router) {
 func (p *Payments) tell(l *wire.Limits) {
 	l.Bodies.Payment = maxOpenBody
 	p.Ledger.Tell(l)
-	l.Rates = append(l.Rates, rate(p.Ledger.Payers, "agent"), rate(p.Ledger.Askers, "address"), rate(p.Ledger.Asked, "peer"))
+	l.Rates = append(l.Rates, rate(p.Ledger.Payers, "agent"), rate(p.Ledger.Bearers, "address"), rate(p.Ledger.Askers, "address"), rate(p.Ledger.Asked, "peer"))
 }
 
 // supported serves GET /x402/supported: this hub's ledger first, then those of the
@@ -100,7 +100,9 @@ func constantOf(e *errs.Error) string {
 	return payment.SettlementPending
 }
 
-// verify serves POST /x402/verify.
+// verify serves POST /x402/verify. What was not judged, for a rate or for a failure of
+// the hub's own, is a payment that is pending, as it is of settle: x402's own clients
+// give up on any other status than 200.
 func (p *Payments) verify(w http.ResponseWriter, r *http.Request) error {
 	req, err := p.facilitated(w, r)
 	if e := errs.As(err); e != nil {
@@ -109,8 +111,8 @@ func (p *Payments) verify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := p.Ledger.Verify(r.Context(), req)
-	if err != nil {
+	out, err := p.Ledger.Verify(r.Context(), req, p.api.clientBucket(r))
+	if err != nil && p.api.explain(w, r, err) == nil {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, out)

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
 	"github.com/anet-hub/anet/shared/payment"
@@ -28,6 +30,14 @@ func TestAnUnknownOutcomeIsNoRefusal(t *testing.T) {
 	if a := m.settle(p); a.StatusCode != 200 || a.body["errorReason"] != payment.SettlementPending || a.body["transaction"] != p.ID(t) {
 		t.Errorf("settle: %d %s", a.StatusCode, a.raw)
 	}
+	request, err := json.Marshal(p.Request(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := m.post("/x402/verify", string(request)); a.StatusCode != 200 || a.body["isValid"] != false || a.body["invalidReason"] != payment.SettlementPending ||
+		a.body["payer"] != m.alice.AID() || a.Header.Get("Retry-After") == "" {
+		t.Errorf("verify: %d %s %v", a.StatusCode, a.raw, a.Header)
+	}
 	if _, err := m.pool.Exec(t.Context(), `UPDATE ledger SET read_only_since = NULL`); err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +51,42 @@ func TestAnUnknownOutcomeIsNoRefusal(t *testing.T) {
 	}
 	if a := m.settle(p); a.StatusCode != 200 || a.body["errorReason"] != payment.SettlementPending {
 		t.Errorf("settle without a database: %d %s", a.StatusCode, a.raw)
+	}
+}
+
+// Beyond the rate of an address nothing is looked at, and nothing is refused for it: the
+// facilitator keeps to its 200 (K.2), the gateway to what it says of an open outcome.
+func TestBeyondTheRateOfAnAddressPaymentsArePending(t *testing.T) {
+	m := newMarket(t)
+	p := m.pays(25)
+	request, err := json.Marshal(p.Request(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.credits.Bearers = admission.NewLimiter(6, 1, "payment_rate", m.clock)
+	if a := m.post("/x402/verify", string(request)); a.StatusCode != 200 || a.body["isValid"] != true {
+		t.Fatalf("within the rate: %d %s", a.StatusCode, a.raw)
+	}
+	for _, c := range []struct {
+		door   string
+		ask    func() answer
+		status int
+		member string
+		said   any
+	}{
+		{"verify", func() answer { return m.post("/x402/verify", string(request)) }, 200, "invalidReason", payment.SettlementPending},
+		{"settle", func() answer { return m.settle(p) }, 200, "errorReason", payment.SettlementPending},
+		{"gateway", func() answer { return m.buy("text.digest", p) }, 503, "code", payment.SettlementPending},
+	} {
+		a := c.ask()
+		if a.StatusCode != c.status || a.body[c.member] != c.said || a.Header.Get("Retry-After") != "10" ||
+			a.Header.Get("RateLimit") != `"payment_rate";r=0;t=10` {
+			t.Errorf("%s: %d %s, %v", c.door, a.StatusCode, a.raw, a.Header)
+		}
+	}
+	m.advance(10 * time.Second)
+	if a := m.buy("text.digest", p); a.StatusCode != 200 {
+		t.Errorf("ten seconds later: %d %s", a.StatusCode, a.raw)
 	}
 }
 

@@ -77,7 +77,7 @@ func newTownOn(t testing.TB, pool *pgxpool.Pool, door admission.Door) *town {
 	}
 	w.credits = ledger.New(ledger.Deps{Store: postgres.NewLedger(pool, memory), Key: w, Peers: ledgertest.Alone{},
 		Replay: cache.Replay, Grants: 100, Now: w.clock, Log: silent, Metrics: reg,
-		Payers: admission.NewLimiter(300, 600, "settle_rate", w.clock),
+		Payers: admission.NewLimiter(300, 600, "settle_rate", w.clock), Bearers: admission.NewLimiter(3000, 600, "payment_rate", w.clock),
 		Askers: admission.NewLimiter(60, 30, "settle_abroad_rate", w.clock), Asked: admission.NewLimiter(600, 200, "settle_peer_rate", w.clock)})
 	w.api = New(Deps{
 		Signers: store, Key: w, Replays: cache, Budget: budget.New(64 << 20), Version: "test",

@@ -25,6 +25,10 @@ func (l *Ledger) enter(ctx context.Context, t tender, req payment.FacilitatorReq
 	if err != nil {
 		return t.refused(Pending()), err
 	}
+	free, err := l.Bearers.Reserve(t.from)
+	if err != nil {
+		return l.outcome(t, Settlement{}, false, err)
+	}
 	before, err := l.credited(ctx, t)
 	if err != nil {
 		return l.outcome(t, Settlement{}, false, err)
@@ -40,7 +44,7 @@ func (l *Ledger) enter(ctx context.Context, t tender, req payment.FacilitatorReq
 	if err != nil {
 		return l.outcome(t, Settlement{}, false, err)
 	}
-	return l.send(ctx, d, t, req)
+	return l.send(ctx, d, t, req, free)
 }
 
 // unmoved lets a payment be refused only where its ledger has not moved it: it may
@@ -57,14 +61,15 @@ func (l *Ledger) unmoved(ctx context.Context, peer string, t tender, req payment
 	switch {
 	case err != nil:
 		return fmt.Errorf("ask whether a payment moved that is refused here (%s): %w", no.Reason, err)
-	case v.InvalidReason == payment.DuplicateNonce:
+	case v.InvalidReason == payment.DuplicateNonce, v.InvalidReason == payment.SettlementPending:
 		return Pending()
 	}
 	return no
 }
 
-// send has a peer settle, unless it just answered the same request.
-func (l *Ledger) send(ctx context.Context, d Debt, t tender, req payment.FacilitatorRequest) (payment.SettlementResponse, error) {
+// send has a peer settle, unless it just answered the same request, and is free where
+// that moved something.
+func (l *Ledger) send(ctx context.Context, d Debt, t tender, req payment.FacilitatorRequest, free func()) (payment.SettlementResponse, error) {
 	what, err := sameRequest(req)
 	if err != nil {
 		return l.outcome(t, Settlement{}, false, err)
@@ -84,6 +89,7 @@ func (l *Ledger) send(ctx context.Context, d Debt, t tender, req payment.Facilit
 		l.metrics.settlement("refused_by_peer")
 	case fresh:
 		l.metrics.settlement("settled")
+		free()
 	default:
 		l.metrics.settlement("replayed")
 	}

@@ -26,6 +26,7 @@ type neighbour struct {
 	asked atomic.Int64
 	hold  chan struct{} // nil: it answers at once
 	gone  bool
+	said  payment.VerifyResponse // of every payment; zero: that it is valid
 }
 
 func (n *neighbour) All() []string { return []string{n.key.AID()} }
@@ -55,6 +56,9 @@ func (n *neighbour) Settle(_ context.Context, _ string, req payment.FacilitatorR
 func (n *neighbour) Verify(context.Context, string, payment.FacilitatorRequest) (payment.VerifyResponse, error) {
 	if n.gone {
 		return payment.VerifyResponse{}, errors.New("no answer")
+	}
+	if n.said != (payment.VerifyResponse{}) {
+		return n.said, nil
 	}
 	return payment.VerifyResponse{IsValid: true}, nil
 }

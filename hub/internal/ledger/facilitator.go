@@ -10,17 +10,21 @@ import (
 	"github.com/anet-hub/anet/shared/payment"
 )
 
-// Verify judges a payment and moves nothing.
-func (l *Ledger) Verify(ctx context.Context, req payment.FacilitatorRequest) (payment.VerifyResponse, error) {
-	t := tenderOf(req)
+// Verify judges a payment, which came from an address, and moves nothing. A failure
+// means that it was not judged: the answer to that is Pending, as it is of Settle.
+func (l *Ledger) Verify(ctx context.Context, req payment.FacilitatorRequest, from string) (payment.VerifyResponse, error) {
+	t := tenderOf(req, from)
 	out := payment.VerifyResponse{IsValid: true}
 	if t.legible() {
 		out.Payer = t.auth.Payer
 	}
 	err := l.verify(ctx, t)
-	if no := (*Refusal)(nil); errors.As(err, &no) {
+	switch no := (*Refusal)(nil); {
+	case errors.As(err, &no):
 		out.IsValid, out.InvalidReason = false, no.Reason
 		return out, nil
+	case err != nil:
+		out.IsValid, out.InvalidReason = false, payment.SettlementPending
 	}
 	return out, err
 }
@@ -30,52 +34,64 @@ func (l *Ledger) verify(ctx context.Context, t tender) error {
 	if err != nil {
 		return err
 	}
-	s, h, err := l.judge(ctx, hub.AID(), t)
+	j, err := l.judge(ctx, hub.AID(), t)
 	switch {
 	case err != nil:
 		return err
-	case s.Settled != nil:
+	case j.Settled != nil:
 		return refuse(payment.DuplicateNonce, "this authorization was settled")
 	}
-	return l.open(t, s, h)
+	return l.open(t, j)
+}
+
+// judged is a payment that was looked at.
+type judged struct {
+	Standing
+	keys *identity.History // of the payer
+	free func()            // gives back what the look took of the rate of its address
 }
 
 // judge is wire 2, K.3, from step 2 to step 6.
-func (l *Ledger) judge(ctx context.Context, hub string, t tender) (s Standing, h *identity.History, err error) {
+func (l *Ledger) judge(ctx context.Context, hub string, t tender) (j judged, err error) {
 	if t.wanted.PayTo == hub {
-		return s, nil, refuse(payment.PayeeMismatch, "money to the hub is redeemed, not settled")
+		return j, refuse(payment.PayeeMismatch, "money to the hub is redeemed, not settled")
 	}
 	return l.authorized(ctx, hub, t)
 }
 
-// authorized is judge from step 3 on, for whatever payee.
-func (l *Ledger) authorized(ctx context.Context, hub string, t tender) (s Standing, h *identity.History, err error) {
+// authorized is judge from step 3 on, for whatever payee. Nobody signs these requests,
+// and from here on each costs a look into the books and a signature: whoever moves
+// something by it gives the token of its address back, as credits run out by themselves.
+func (l *Ledger) authorized(ctx context.Context, hub string, t tender) (j judged, err error) {
 	if no := t.forHub(hub); no != nil {
-		return s, nil, no
+		return j, no
 	}
-	if s, err = l.Store.Standing(ctx, t.question(l.Now())); err != nil {
-		return s, nil, err
+	if j.free, err = l.Bearers.Reserve(t.from); err != nil {
+		return j, err
 	}
-	if h, err = t.authentic(s, l.Replay); err != nil {
-		return s, nil, err
+	if j.Standing, err = l.Store.Standing(ctx, t.question(l.Now())); err != nil {
+		return j, err
+	}
+	if j.keys, err = t.authentic(j.Standing, l.Replay); err != nil {
+		return j, err
 	}
 	if no := t.agrees(); no != nil {
-		return s, nil, no
+		return j, no
 	}
-	return s, h, nil
+	return j, nil
 }
 
 // open is what remains to be checked of an authorization that was not settled.
 // Books that wait to be audited may be wrong about a balance, so they give no
 // answer that would be final.
-func (l *Ledger) open(t tender, s Standing, h *identity.History) error {
-	if s.ReadOnly {
+func (l *Ledger) open(t tender, j judged) error {
+	if j.ReadOnly {
 		return ReadOnly()
 	}
-	if no := t.timely(h, l.Now()); no != nil {
+	if no := t.timely(j.keys, l.Now()); no != nil {
 		return no
 	}
-	if no := t.covered(s); no != nil {
+	if no := t.covered(j.Standing); no != nil {
 		return no
 	}
 	return nil
@@ -85,8 +101,7 @@ func (l *Ledger) open(t tender, s Standing, h *identity.History) error {
 // A failure means that nothing is known of the outcome: the answer to that is
 // Pending.
 func (l *Ledger) Settle(ctx context.Context, req payment.FacilitatorRequest, from string) (payment.SettlementResponse, error) {
-	t := tenderOf(req)
-	t.from = from
+	t := tenderOf(req, from)
 	if l.foreign(t) {
 		return l.enter(ctx, t, req)
 	}
@@ -136,28 +151,39 @@ func (l *Ledger) settle(ctx context.Context, t tender, capID string) (s Settleme
 	if err != nil {
 		return s, false, err
 	}
-	st, h, err := l.judge(ctx, hub.AID(), t)
+	j, err := l.judge(ctx, hub.AID(), t)
 	if err != nil {
 		return s, false, err
 	}
-	if st.Settled != nil {
-		return *st.Settled, false, nil
+	if j.Settled != nil {
+		return *j.Settled, false, nil
 	}
-	if err := l.open(t, st, h); err != nil {
+	if err := l.open(t, j); err != nil {
 		return s, false, err
 	}
-	giveBack, err := l.Payers.Reserve(t.auth.Payer)
-	if err != nil {
-		return s, false, err
-	}
-	if s, fresh, err = l.move(ctx, hub, t, st, capID); !fresh {
-		giveBack()
-	}
+	fresh, err = l.writes(t, j, func() (fresh bool, err error) {
+		s, fresh, err = l.move(ctx, hub, t, j.Standing, capID)
+		return fresh, err
+	})
 	return s, fresh, err
 }
 
-// move writes a payment down that nothing speaks against. Its lines stay for ever, and
-// a payment to and fro costs nobody anything: that is why there is a rate on them.
+// writes counts what is written down for a payer. Its lines stay for ever, and a payment
+// to and fro costs nobody anything: that is why there is a rate on them.
+func (l *Ledger) writes(t tender, j judged, do func() (fresh bool, err error)) (fresh bool, err error) {
+	giveBack, err := l.Payers.Reserve(t.auth.Payer)
+	if err != nil {
+		return false, err
+	}
+	if fresh, err = do(); fresh {
+		j.free()
+	} else {
+		giveBack()
+	}
+	return fresh, err
+}
+
+// move writes a payment down that nothing speaks against.
 func (l *Ledger) move(ctx context.Context, hub *identity.Controller, t tender, st Standing, capID string) (s Settlement, fresh bool, err error) {
 	if s, err = l.sign(hub, t, capID); err != nil {
 		return s, false, err

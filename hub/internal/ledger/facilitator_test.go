@@ -45,7 +45,7 @@ func newBank(t testing.TB) *bank {
 	b.books.Registered[b.alice.AID()], b.books.Registered[b.bob.AID()] = b.alice.KEL(), b.bob.KEL()
 	b.books.Balances[b.alice.AID()] = 100
 	b.Ledger = New(Deps{Store: b.books, Key: b, Peers: ledgertest.Alone{}, Grants: 100,
-		Payers: limiter(b, 1000), Askers: limiter(b, 30), Asked: limiter(b, 50),
+		Payers: limiter(b, 1000), Bearers: limiter(b, 1000), Askers: limiter(b, 30), Asked: limiter(b, 50),
 		Replay: func(kel []byte) (*identity.History, error) { b.replays.Add(1); return identity.Replay(kel) },
 		Now:    func() time.Time { return b.clock }, Log: slog.New(slog.DiscardHandler), Metrics: b.registry})
 	return b
@@ -71,7 +71,7 @@ func (b *bank) settle(p *ledgertest.Payment) payment.SettlementResponse {
 
 func (b *bank) verify(p *ledgertest.Payment) payment.VerifyResponse {
 	b.t.Helper()
-	v, err := b.Verify(context.Background(), p.Request(b.t))
+	v, err := b.Verify(context.Background(), p.Request(b.t), "")
 	if err != nil {
 		b.t.Fatal(err)
 	}

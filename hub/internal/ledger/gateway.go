@@ -118,10 +118,10 @@ type Sale struct {
 // case; the error is a *Refusal where nothing moved, a Conflict where the payment
 // bought something else, and any other leaves the outcome open. A payment that
 // bought this before gets the same voucher.
-func (l *Ledger) Buy(ctx context.Context, o Offer, p payment.PaymentPayload) (sale Sale, answer payment.SettlementResponse, err error) {
-	t := newTender(p, o.Option())
+func (l *Ledger) Buy(ctx context.Context, o Offer, p payment.PaymentPayload, from string) (sale Sale, answer payment.SettlementResponse, err error) {
+	t := newTender(p, o.Option(), from)
 	if no := o.takes(t); no != nil {
-		if sale, answer, found, err := l.Bought(ctx, o, p); found || err != nil {
+		if sale, answer, found, err := l.Bought(ctx, o, p, from); found || err != nil {
 			return sale, answer, err
 		}
 		answer, err = l.outcome(t, Settlement{}, false, no)
@@ -146,31 +146,31 @@ func (o Offer) sold(s Settlement) (Sale, error) {
 // Bought finds what a payment bought of a seller, whatever has become of the seller and
 // its prices since: a buyer that lost the first answer and is asked for another price
 // would pay twice.
-func (l *Ledger) Bought(ctx context.Context, o Offer, p payment.PaymentPayload) (sale Sale, answer payment.SettlementResponse, found bool, err error) {
-	t := newTender(p, p.Accepted)
+func (l *Ledger) Bought(ctx context.Context, o Offer, p payment.PaymentPayload, from string) (sale Sale, answer payment.SettlementResponse, found bool, err error) {
+	t := newTender(p, p.Accepted, from)
 	hub, err := l.hub()
 	if err != nil {
 		return sale, t.refused(Pending()), false, err
 	}
-	st, _, err := l.authorized(ctx, hub.AID(), t)
+	j, err := l.authorized(ctx, hub.AID(), t)
 	switch no := (*Refusal)(nil); {
 	case errors.As(err, &no):
 		return sale, answer, false, nil
 	case err != nil:
 		return sale, t.refused(Pending()), false, err
-	case st.Settled == nil, st.Settled.PayTo != o.Seller, st.Settled.Capability != o.Capability:
+	case j.Settled == nil, j.Settled.PayTo != o.Seller, j.Settled.Capability != o.Capability:
 		return sale, answer, false, nil
 	}
-	answer, err = l.outcome(t, *st.Settled, false, nil)
+	answer, err = l.outcome(t, *j.Settled, false, nil)
 	if err == nil {
-		sale, err = o.sold(*st.Settled)
+		sale, err = o.sold(*j.Settled)
 	}
 	return sale, answer, err == nil, err
 }
 
 // Unknown is the answer to a payment of which nothing more could be found out.
 func Unknown(p payment.PaymentPayload) payment.SettlementResponse {
-	return newTender(p, p.Accepted).refused(Pending())
+	return newTender(p, p.Accepted, "").refused(Pending())
 }
 
 func signVoucher(hub *identity.Controller, s Settlement) ([]byte, error) {

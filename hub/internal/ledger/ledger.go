@@ -47,8 +47,8 @@ type Peers interface {
 	Witness(ctx context.Context, hub string, attestation []byte) error
 }
 
-// Deps is what a ledger stands on, all of it required; the three limiters where
-// payments are settled, which no command of an operator does.
+// Deps is what a ledger stands on, all of it required; the limiters where payments
+// are judged, which no command of an operator does.
 type Deps struct {
 	Store   Store
 	Key     Key
@@ -56,6 +56,7 @@ type Deps struct {
 	Replay  func(kel []byte) (*identity.History, error) // usually from a cache
 	Grants  uint64                                      // credits for a first registration, 0 for none
 	Payers  *admission.Limiter                          // by the agent whose payments are written down
+	Bearers *admission.Limiter                          // by the address that has payments looked at for nothing
 	Askers  *admission.Limiter                          // by the address that has peers asked for nothing
 	Asked   *admission.Limiter                          // by the peer that is asked for nothing
 	Now     func() time.Time

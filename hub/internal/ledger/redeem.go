@@ -10,10 +10,11 @@ import (
 	"github.com/anet-hub/anet/shared/payment"
 )
 
-// Redeem takes credits out of circulation, as their owner signed it (wire 2,
-// K.8). The same authorization again gives the same redemption.
-func (l *Ledger) Redeem(ctx context.Context, p payment.PaymentPayload, reference string) (r Redemption, err error) {
-	t := newTender(p, p.Accepted)
+// Redeem takes credits out of circulation, as their owner signed it (wire 2, K.8), for
+// whoever brings it from an address. The same authorization again gives the same
+// redemption.
+func (l *Ledger) Redeem(ctx context.Context, p payment.PaymentPayload, reference, from string) (r Redemption, err error) {
+	t := newTender(p, p.Accepted, from)
 	if t.legible() {
 		r = Redemption{AuthID: t.auth.ID(), AID: t.auth.Payer, Amount: t.auth.Amount, Reference: reference}
 	}
@@ -42,15 +43,15 @@ func (l *Ledger) redeem(ctx context.Context, t tender, reference string) (r Rede
 	if no := t.redeems(hub.AID(), reference); no != nil {
 		return r, false, no
 	}
-	st, h, err := l.authorized(ctx, hub.AID(), t)
+	j, err := l.authorized(ctx, hub.AID(), t)
 	if err != nil {
 		return r, false, err
 	}
-	if st.Settled != nil {
-		r, err = l.Store.Redemption(ctx, st.Settled.AuthID)
+	if j.Settled != nil {
+		r, err = l.Store.Redemption(ctx, j.Settled.AuthID)
 		return r, false, err
 	}
-	if err := l.open(t, st, h); err != nil {
+	if err := l.open(t, j); err != nil {
 		return r, false, err
 	}
 	s, err := l.sign(hub, t, "")
@@ -58,7 +59,11 @@ func (l *Ledger) redeem(ctx context.Context, t tender, reference string) (r Rede
 		return r, false, err
 	}
 	r = Redemption{AuthID: s.AuthID, AID: s.Payer, Amount: s.Amount, Reference: reference, At: s.At, Receipt: s.Receipt}
-	return l.Store.Redeem(ctx, s, r, l.seal)
+	fresh, err = l.writes(t, j, func() (fresh bool, err error) {
+		r, fresh, err = l.Store.Redeem(ctx, s, r, l.seal)
+		return fresh, err
+	})
+	return r, fresh, err
 }
 
 // redeems holds an authorization to being one of this redemption.

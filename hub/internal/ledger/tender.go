@@ -27,8 +27,8 @@ type tender struct {
 	from             string   // the address that brought it
 }
 
-func newTender(p payment.PaymentPayload, wanted payment.Requirements) tender {
-	t := tender{accepted: p.Accepted, wanted: wanted}
+func newTender(p payment.PaymentPayload, wanted payment.Requirements, from string) tender {
+	t := tender{accepted: p.Accepted, wanted: wanted, from: from}
 	wire, err := codec.DecodeB64(p.Payload.Authorization)
 	if err == nil {
 		t.wire = wire
@@ -47,8 +47,8 @@ func newTender(p payment.PaymentPayload, wanted payment.Requirements) tender {
 }
 
 // tenderOf is the payment in a request to the facilitator.
-func tenderOf(req payment.FacilitatorRequest) tender {
-	t := newTender(*req.PaymentPayload, *req.PaymentRequirements)
+func tenderOf(req payment.FacilitatorRequest, from string) tender {
+	t := newTender(*req.PaymentPayload, *req.PaymentRequirements, from)
 	if t.unread == nil && (req.X402Version != payment.X402Version || req.PaymentPayload.X402Version != payment.X402Version) {
 		t.unread = refuse(payment.MalformedPayment, "the payment is of another version of x402 than 2")
 	}

@@ -42,7 +42,7 @@ func (b *bank) another() *ledger.Ledger {
 // newLedger is a ledger that stands alone and has no rates.
 func newLedger(store ledger.Store, key ledger.Key, replay func([]byte) (*identity.History, error), now func() time.Time) *ledger.Ledger {
 	free := func() *admission.Limiter { return admission.NewLimiter(1e6, 1e6, "no_rate", now) }
-	return ledger.New(ledger.Deps{Store: store, Key: key, Peers: ledgertest.Alone{}, Grants: 100, Payers: free(), Askers: free(), Asked: free(),
+	return ledger.New(ledger.Deps{Store: store, Key: key, Peers: ledgertest.Alone{}, Grants: 100, Payers: free(), Bearers: free(), Askers: free(), Asked: free(),
 		Replay: replay, Now: now, Log: quiet(), Metrics: prometheus.NewRegistry()})
 }
 
@@ -63,7 +63,7 @@ func (b *bank) pay(from, to *directorytest.Node, amount uint64) *ledgertest.Paym
 
 func (b *bank) redeem(from *directorytest.Node, amount uint64, reference string) (ledger.Redemption, error) {
 	p := ledgertest.Pay(from.Key, b.key.AID(), b.key.AID(), amount, b.clock.now()).For("redeem:" + reference)
-	return b.Redeem(context.Background(), p.Payload(b.t), reference)
+	return b.Redeem(context.Background(), p.Payload(b.t), reference, "")
 }
 
 func (b *bank) mustSettle(p *ledgertest.Payment) payment.SettlementResponse {

@@ -61,7 +61,7 @@ func TestAuditFindsEveryChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	offer := ledger.Offer{Seller: bob.AID(), Capability: "text.digest", Price: 3, Network: payment.Network(b.key.AID())}
-	if _, _, err := b.Buy(t.Context(), offer, b.pay(alice, bob, 3).Payload(t)); err != nil {
+	if _, _, err := b.Buy(t.Context(), offer, b.pay(alice, bob, 3).Payload(t), ""); err != nil {
 		t.Fatal(err)
 	}
 	b.balanced()
@@ -128,7 +128,7 @@ func TestARestoredLedgerIsReadOnly(t *testing.T) {
 		{"a redemption", second(b.redeem(alice, 1, "r"))},
 		{"a grant", second(b.Grant(t.Context(), alice.AID(), 1, audit.By{}))},
 		{"registration grants", b.BookGrants(t.Context())},
-		{"a verification", second(b.Verify(t.Context(), b.pay(alice, bob, 10).Request(t)))},
+		{"a verification", second(b.Verify(t.Context(), b.pay(alice, bob, 10).Request(t), ""))},
 	} {
 		if testkit.Reason(c.err) != "ledger_read_only" {
 			t.Errorf("%s: %v", c.why, c.err)

@@ -52,7 +52,7 @@ func TestPaymentsOnAServerThatIsKilled(t *testing.T) {
 		said := b.bring(payments, func() {
 			var meanwhile sync.WaitGroup
 			meanwhile.Go(func() { _ = b.BookGrants(context.Background()) })
-			meanwhile.Go(func() { _, _ = b.Redeem(context.Background(), burnt.Payload(t), "r") })
+			meanwhile.Go(func() { _, _ = b.Redeem(context.Background(), burnt.Payload(t), "r", "") })
 			pgtest.Crash(t, dir, pool)
 			meanwhile.Wait()
 		})
@@ -71,7 +71,7 @@ func TestPaymentsOnAServerThatIsKilled(t *testing.T) {
 			}
 		}
 		t.Logf("round %d: %d of %d payments had no answer", round, lost, len(payments))
-		if _, err := b.Redeem(t.Context(), burnt.Payload(t), "r"); err != nil {
+		if _, err := b.Redeem(t.Context(), burnt.Payload(t), "r", ""); err != nil {
 			t.Error(err)
 		}
 		if err := b.BookGrants(t.Context()); err != nil {

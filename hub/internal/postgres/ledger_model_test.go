@@ -76,8 +76,8 @@ func (w *twin) step() (what string, real, model string) {
 		return "grant", fmt.Sprint(a, say(err)), fmt.Sprint(b, say(failed))
 	case 3, 4:
 		p := w.payment(w.key.AID()).Payload(w.t)
-		a, err := w.Redeem(ctx, p, "ref")
-		b, failed := w.model.Redeem(ctx, p, "ref")
+		a, err := w.Redeem(ctx, p, "ref", "")
+		b, failed := w.model.Redeem(ctx, p, "ref", "")
 		return "redeem", fmt.Sprint(a.Amount, a.Reference, say(err)), fmt.Sprint(b.Amount, b.Reference, say(failed))
 	}
 	p := w.payment(w.anybody().AID()).Request(w.t)
@@ -155,7 +155,7 @@ func TestTheBooksAreWhatWasAnswered(t *testing.T) {
 					book(to.AID(), int64(amount))
 				case 1:
 					p := ledgertest.Pay(from.Key, w.key.AID(), w.key.AID(), amount, w.clock.now())
-					if _, err := l.Redeem(context.Background(), p.Payload(t), "ref"); err == nil {
+					if _, err := l.Redeem(context.Background(), p.Payload(t), "ref", ""); err == nil {
 						book(from.AID(), -int64(amount))
 					} else if say(err) != "insufficient_funds" {
 						t.Error(err)

@@ -16,7 +16,7 @@ import (
 )
 
 func (l *line) Verify(ctx context.Context, _ string, req payment.FacilitatorRequest) (payment.VerifyResponse, error) {
-	v, err := l.peer.Verify(ctx, req)
+	v, err := l.peer.Verify(ctx, req, "")
 	return v, errors.Join(err, l.lost())
 }
 

@@ -74,7 +74,7 @@ func TestRedeem(t *testing.T) {
 	p := ledgertest.Pay(alice.Key, b.key.AID(), b.key.AID(), 40, b.clock.now()).For("redeem:inv-1")
 	var first ledger.Redemption
 	for i := range 3 {
-		r, err := b.Redeem(t.Context(), p.Payload(t), "inv-1")
+		r, err := b.Redeem(t.Context(), p.Payload(t), "inv-1", "")
 		if err != nil || r.Amount != 40 || r.AID != alice.AID() || r.AuthID != p.ID(t) {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -101,7 +101,7 @@ func TestRedeem(t *testing.T) {
 		if c.p == nil {
 			c.p = ledgertest.Pay(alice.Key, b.key.AID(), b.key.AID(), c.amount, b.clock.now()).For("redeem:" + c.reference)
 		}
-		_, err := b.Redeem(t.Context(), c.p.Payload(t), c.reference)
+		_, err := b.Redeem(t.Context(), c.p.Payload(t), c.reference, "")
 		if no := (*ledger.Refusal)(nil); !errors.As(err, &no) || no.Reason != c.want {
 			t.Errorf("%s: %v, want %s", c.why, err, c.want)
 		}
@@ -110,7 +110,7 @@ func TestRedeem(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	b.run(`UPDATE ledger SET read_only_since = now()`)
-	if r, err := b.Redeem(t.Context(), p.Payload(t), "inv-1"); err != nil || !bytes.Equal(r.Receipt, first.Receipt) {
+	if r, err := b.Redeem(t.Context(), p.Payload(t), "inv-1", ""); err != nil || !bytes.Equal(r.Receipt, first.Receipt) {
 		t.Errorf("while the books wait for their audit: %+v, %v, want what is on record", r, err)
 	}
 	page, sum, err := NewLedger(b.pool, nil).Redemptions(t.Context(), alice.AID(), 10)

@@ -35,7 +35,7 @@ func rateOf(r wire.RateLimit) string {
 	what, ok := map[string]string{
 		"send_rate": "Sending", "register_rate": "New agents", "register_rate_agent": "Registering again",
 		"review_rate": "Reviews", "stream_rate": "Pages for other hubs",
-		"settle_rate":        "Payments",
+		"settle_rate": "Payments", "payment_rate": "Payments that move nothing",
 		"settle_abroad_rate": "Payments that peers refuse", "settle_peer_rate": "Payments that peers refuse",
 	}[r.Policy]
 	if !ok {
