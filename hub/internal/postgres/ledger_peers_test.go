@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/anet-hub/anet/hub/internal/audit"
+	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
 	"github.com/anet-hub/anet/shared/payment"
@@ -20,36 +21,46 @@ func (l *line) Verify(ctx context.Context, _ string, req payment.FacilitatorRequ
 	return v, errors.Join(err, l.lost())
 }
 
-// Payments, redemptions and statements of two hubs in any order and at once, over a
-// line that loses answers: once every payment was brought again, each balance and
-// each debt is what the payments that were settled come to.
+// Payments, grants, redemptions and statements of two hubs in any order and at once,
+// over a line that loses answers: once every payment was brought again, each balance
+// and each debt is what the payments that were settled come to.
 func TestTwoHubsKeepEvenBooks(t *testing.T) {
 	for seed := range uint64(2) {
 		u := newUnion(t, seed)
 		u.weather(true)
 		var mu sync.Mutex
 		var deals []*deal
-		burnt := map[string]uint64{}
+		beside := map[string]int64{} // what was granted, less what was redeemed
+		book := func(n *directorytest.Node, delta int64) {
+			mu.Lock()
+			defer mu.Unlock()
+			beside[n.AID()] += delta
+		}
 		var wg sync.WaitGroup
 		for worker := range 4 {
 			r := rand.New(rand.NewPCG(seed, uint64(10+worker)))
 			wg.Go(func() {
 				for range 25 {
-					switch i := r.IntN(2); r.IntN(8) {
+					i := r.IntN(2)
+					n, amount := u.members[i][r.IntN(3)], 1+r.Uint64N(20)
+					switch r.IntN(9) {
 					case 0:
-						n, amount := u.members[i][r.IntN(3)], 1+r.Uint64N(20)
 						if _, err := u.banks[i].redeem(n, amount, fmt.Sprint(worker, r.Uint64())); err == nil {
-							mu.Lock()
-							burnt[n.AID()] += amount
-							mu.Unlock()
+							book(n, -int64(amount))
 						} else if say(err) != payment.InsufficientFunds {
 							t.Error(err)
 						}
 					case 1:
-						if worker > 0 {
-							continue // one operator
+						if _, err := u.banks[i].Grant(context.Background(), n.AID(), amount, audit.By{Who: "op", How: "test"}); err != nil {
+							t.Error(err)
+						} else {
+							book(n, int64(amount))
 						}
-						u.clear(i, 1+r.Uint64N(20))
+					case 2:
+						if worker > 0 {
+							continue // one operator clears
+						}
+						u.clear(i, amount)
 					default:
 						d := u.deal(r)
 						u.bring(d)
@@ -73,7 +84,7 @@ func TestTwoHubsKeepEvenBooks(t *testing.T) {
 				t.Errorf("a statement of bank %d over %d credits is still too early", i, amount)
 			}
 		}
-		u.settleUp(deals, burnt)
+		u.settleUp(deals, beside)
 	}
 }
 

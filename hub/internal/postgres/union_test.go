@@ -149,12 +149,12 @@ func (u *union) clear(i int, amount uint64) {
 	u.t.Error("no statement came through")
 }
 
-func (u *union) settleUp(deals []*deal, burnt map[string]uint64) {
+func (u *union) settleUp(deals []*deal, beside map[string]int64) {
 	u.t.Helper()
 	want := map[string]int64{}
 	for _, members := range u.members {
 		for _, n := range members {
-			want[n.AID()] = 100 - int64(burnt[n.AID()])
+			want[n.AID()] = 100 + beside[n.AID()]
 		}
 	}
 	crossed := [2]uint64{} // by the ledger that owes
