@@ -56,19 +56,7 @@ func somebody(t *testing.T) *identity.Controller {
 // Whoever answers at the hub's URL without being the hub that was joined gets
 // no mail and no question, and what was to be sent waits.
 func TestAnotherHubAtTheURLIsToldNothing(t *testing.T) {
-	path, hub, other := folder(t), somebody(t), &imposter{key: somebody(t)}
-	dir, err := datadir.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pin := hubclient.Pin{URL: "https://hub.example.org", AID: hub.AID(), KEL: hub.KEL()}
-	if err := pin.Store(dir); err != nil {
-		t.Fatal(err)
-	}
-	a, err := New(t.Context(), Options{DataDir: path, Transport: other})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a, other := takenOver(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- a.Run(ctx) }()
@@ -88,7 +76,45 @@ func TestAnotherHubAtTheURLIsToldNothing(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	for _, path := range other.paths() {
+	other.wasToldNothing(t)
+}
+
+// A redemption may be with the hub already, so that nobody else is asked to take it: a
+// refusal would have it forgotten, and signed once more.
+func TestAnotherHubAtTheURLRedeemsNothing(t *testing.T) {
+	a, other := takenOver(t)
+	_, err := a.API().Redeem(t.Context(), node.Redemption{Amount: 5})
+	if err == nil {
+		t.Error("another hub redeemed")
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	other.wasToldNothing(t)
+}
+
+// takenOver is a node whose hub's URL another one answers at.
+func takenOver(t *testing.T) (*App, *imposter) {
+	t.Helper()
+	path, hub, other := folder(t), somebody(t), &imposter{key: somebody(t)}
+	dir, err := datadir.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pin := hubclient.Pin{URL: "https://hub.example.org", AID: hub.AID(), KEL: hub.KEL()}
+	if err := pin.Store(dir); err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(t.Context(), Options{DataDir: path, Transport: other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, other
+}
+
+func (i *imposter) wasToldNothing(t *testing.T) {
+	t.Helper()
+	for _, path := range i.paths() {
 		if path != "/hub/identity" {
 			t.Errorf("%s was asked of another hub", path)
 		}

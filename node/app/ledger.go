@@ -49,6 +49,11 @@ func (l ledger) Verify(ctx context.Context, r payment.FacilitatorRequest) (payme
 	return l.hub.Verify(ctx, r)
 }
 
+// Redeem meets the hub first: on the word of another one that answers at its URL a
+// redemption would be forgotten that the hub may have taken.
 func (l ledger) Redeem(ctx context.Context, r wire.Redeem) (wire.Redemption, error) {
+	if err := l.home.RefreshHub(ctx); err != nil {
+		return wire.Redemption{}, err
+	}
 	return l.hub.Redeem(ctx, r)
 }
