@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/anet-hub/anet/e2e/stage"
@@ -24,6 +26,7 @@ import (
 //
 //	json VAR path.to.0.member   reads a value out of the last stdout
 //	until PATTERN program args  repeats a command until its stdout matches
+//	sql STATEMENT               changes the hub's database behind its back
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	stage.Binary(t, "text-service")
@@ -81,7 +84,7 @@ func play(t *testing.T, dir string, hub func(*testscript.Env)) {
 			return setUp(t, env, bin)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"json": readJSON, "until": until,
+			"json": readJSON, "until": until, "sql": changeBehind,
 		},
 	})
 }
@@ -160,6 +163,18 @@ func inside(ts *testscript.TestScript, v any, step string) any {
 	}
 	ts.Fatalf("there is no %q in %v", step, v)
 	return nil
+}
+
+func changeBehind(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: sql STATEMENT")
+	}
+	ctx := context.Background() // the script ends with its test
+	conn, err := pgx.Connect(ctx, ts.Getenv(app.EnvDatabaseURL))
+	ts.Check(err)
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, args[0])
+	ts.Check(err)
 }
 
 func until(ts *testscript.TestScript, neg bool, args []string) {
