@@ -14,6 +14,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/directory"
 	"github.com/anet-hub/anet/hub/internal/httpapi"
+	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -166,7 +167,7 @@ func (c *Config) ServeFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.QuietAfter, "quiet-after", c.QuietAfter, "how long without a poll until an agent is shown as quiet")
 	fs.DurationVar(&c.HiddenAfter, "hidden-after", c.HiddenAfter, "how long without a poll, while the hub was up, until lists leave an agent out")
 	fs.BoolVar(&c.InviteRequired, "invite-required", false, "take in by invite only (see anet-hub invite); who is in needs none")
-	fs.Uint64Var(&c.RegistrationGrant, "registration-grant", c.RegistrationGrant, "credits for an AID's first registration, once for ever; 0 for none")
+	cmdline.Credits(fs, &c.RegistrationGrant, "registration-grant", c.RegistrationGrant, "credits for an AID's first registration, once for ever; 0 for none")
 	fs.Float64Var(&c.ReviewRate, "review-rate", c.ReviewRate, "reviews a minute from one address")
 	fs.IntVar(&c.ReviewBurst, "review-burst", c.ReviewBurst, "reviews at once from one address")
 	fs.Float64Var(&c.KeysLookupRate, "keys-lookup-rate", c.KeysLookupRate, "look-ups of keys a minute from one address that peers are asked for")

@@ -20,7 +20,7 @@ func (p *Program) creditAllow() *cobra.Command {
 	c := p.acting("allow PEER", "Take payments across with a peer: it may owe this hub up to a limit", cmdline.Exactly("a peer's name, AID or URL"), func(ctx context.Context, j *job) error {
 		return p.clearing(ctx, j, func(s peers.Standing) error { return j.Credits.Allow(ctx, s.AID, true, limit, j.by) })
 	})
-	c.Flags().Uint64Var(&limit, "limit", limit, "credits it may owe at most; 0: only this hub may owe it")
+	cmdline.Credits(c.Flags(), &limit, "limit", limit, "credits it may owe at most; 0: only this hub may owe it")
 	c.Long = `Allow lets agents here be paid on the ledger of a peer, and agents here pay agents
 of that peer. Each such payment is credited on the other hub's word: it owes the
 amount, and this hub's own credits are out by as much. A limit bounds what can be

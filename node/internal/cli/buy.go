@@ -15,6 +15,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/datadir"
 	"github.com/anet-hub/anet/node/internal/hubclient"
 	"github.com/anet-hub/anet/node/internal/voucher"
+	"github.com/anet-hub/anet/shared/cmdline"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/payment"
@@ -57,7 +58,7 @@ the hub does not know yet, the same payment is brought again, now and by the nex
 command; no other is signed for it.`
 	f := c.Flags()
 	f.BoolVar(&b.agent, "agent", false, "on the word of a program: nobody is asked, and the limits for programs hold")
-	f.Uint64Var(&b.most, "max", 0, "the most credits it may cost (the limit of one payment when absent)")
+	cmdline.Credits(f, &b.most, "max", 0, "the most credits it may cost (the limit of one payment when absent)")
 	f.BoolVar(&b.plain, "allow-http", false, "buy over plain http from another machine")
 	f.DurationVar(&b.wait, "wait", time.Minute, "bring the payment again this long while its outcome is not known")
 	yesFlag(c, &b.yes)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/payment"
 )
 
 func (p *Program) balanceCommand() *cobra.Command {
@@ -59,8 +59,8 @@ func (p *Program) redeemCommand() *cobra.Command {
 	var reference string
 	c := command("redeem AMOUNT [--reference TEXT]", "Give credits back to the hub", exactly("an amount"),
 		func(cmd *cobra.Command, args []string) error {
-			amount, err := strconv.ParseUint(args[0], 10, 63)
-			if err != nil || amount < 1 {
+			amount, err := payment.ParseAmount(args[0])
+			if err != nil {
 				return wrongUse("%s is no whole number of credits", quoted(args[0]))
 			}
 			return p.manage(cmd.Context(), func(api node.API) error {

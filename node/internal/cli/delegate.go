@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/cmdline"
 )
 
 // delegation is one run of delegate.
@@ -47,7 +48,7 @@ payments show, unless it is above what the provider's signed card says.`
 	f.StringVar(&d.order.ContextID, "context", "", "the conversation this task belongs to")
 	f.DurationVar(&d.wait, "wait", 0, "wait this long for the end, such as 30s")
 	f.BoolVar(&d.pay, "pay", false, "pay for the call if it has a price")
-	f.Uint64Var(&d.most, "max", 0, "with --pay: the most credits it may cost (the limit of one payment when absent)")
+	cmdline.Credits(f, &d.most, "max", 0, "with --pay: the most credits it may cost (the limit of one payment when absent)")
 	c.ValidArgsFunction = p.completePeers
 	return example(c, `anet delegate AID "Translate this into English: …" --file letter.txt`,
 		`anet delegate AID --capability text.digest --args '{"text":"hello"}' --wait 30s --json`,

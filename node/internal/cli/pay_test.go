@@ -81,9 +81,10 @@ func TestLimits(t *testing.T) {
 		t.Errorf("listed: %s", out)
 	}
 	p.wants(exitDone, "payees", "remove", somebody)
-	for _, line := range []string{"payments set", "payments set --payee-list maybe", "payments set --auto-max -1", "payees add bafy --yes",
-		"redeem 0 --yes", "redeem 1.5 --yes", "redeem 5", "ledger --limit 0",
+	for _, line := range []string{"payments set", "payments set --payee-list maybe", "payments set --auto-max -1", "payments set --auto-max 010 --yes", "payees add bafy --yes",
+		"redeem 0 --yes", "redeem 007 --yes", "redeem 1.5 --yes", "redeem 5", "ledger --limit 0",
 		"delegate " + somebody + " hello --pay", "delegate " + somebody + " --capability a --max 5", "delegate " + somebody + " --capability a --pay --max 0",
+		"delegate " + somebody + " --capability a --pay --max 010", "voucher buy " + somebody + " a --max 0x10",
 	} {
 		p.wants(exitUse, strings.Fields(line)...)
 	}

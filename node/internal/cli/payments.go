@@ -9,6 +9,7 @@ import (
 
 	"github.com/anet-hub/anet/node/internal/config"
 	"github.com/anet-hub/anet/node/internal/node"
+	"github.com/anet-hub/anet/shared/cmdline"
 )
 
 func (p *Program) paymentsCommand() *cobra.Command {
@@ -52,11 +53,11 @@ for at a terminal.
 What no person pays goes to agents on the list of payees only (anet payees), unless
 --payee-list is off.`
 	f := c.Flags()
-	f.Uint64Var(&l.auto, "auto-max", 0, "most for one call that nobody agreed to")
-	f.Uint64Var(&l.agent, "agent-max", 0, "most for one call of a program")
-	f.Uint64Var(&l.agentDaily, "agent-daily-max", 0, "most for all calls of programs in a day")
-	f.Uint64Var(&l.explicit, "explicit-max", 0, "most for one call that a person pays")
-	f.Uint64Var(&l.daily, "daily-max", 0, "most for everything in a day")
+	cmdline.Credits(f, &l.auto, "auto-max", 0, "most for one call that nobody agreed to")
+	cmdline.Credits(f, &l.agent, "agent-max", 0, "most for one call of a program")
+	cmdline.Credits(f, &l.agentDaily, "agent-daily-max", 0, "most for all calls of programs in a day")
+	cmdline.Credits(f, &l.explicit, "explicit-max", 0, "most for one call that a person pays")
+	cmdline.Credits(f, &l.daily, "daily-max", 0, "most for everything in a day")
 	f.StringVar(&l.payeeList, "payee-list", "", "on: what no person pays goes to payees on the list only; off: to anybody")
 	yesFlag(c, &yes)
 	_ = c.RegisterFlagCompletionFunc("payee-list", cobra.FixedCompletions([]string{"on", "off"}, cobra.ShellCompDirectiveNoFileComp))
