@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/anet-hub/anet/shared/testkit"
 )
 
 // A command that is told to stop ends, whatever it was waiting for.
@@ -36,7 +38,7 @@ func TestACommandThatReadsCanBeStopped(t *testing.T) {
 				if code == exitDone {
 					t.Errorf("it ended with 0")
 				}
-			case <-time.After(5 * time.Second):
+			case <-time.After(testkit.Patience):
 				t.Fatal("it goes on reading")
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/anet-hub/anet/node/internal/control"
@@ -108,7 +109,7 @@ func TestDelegateTellsHowItEnded(t *testing.T) {
 	started.ReceiptVerified, started.Deliverable = "verified", []byte(`{"status":"OK"}`)
 	p.node.Put(started)
 
-	out, _ = p.wants(exitDone, "task", "get", started.ID, "--wait", "1s", "--json")
+	out, _ = p.wants(exitDone, "task", "get", started.ID, "--wait", "2m", "--json")
 	got := decoded[map[string]any](t, out)
 	for _, name := range []string{"task_id", "state", "effect_status", "reason", "deliverable", "receipt_verified"} {
 		if _, ok := got[name]; !ok {
@@ -137,13 +138,14 @@ func TestUncertainFailures(t *testing.T) {
 func TestTheNodeEndsDuringTheWait(t *testing.T) {
 	p := newPerson(t)
 	p.up()
-	started, stopped := p.node.Changed(), make(chan struct{})
+	waits, stopped := make(chan struct{}), make(chan struct{})
+	p.node.OnWait = sync.OnceFunc(func() { close(waits) })
 	go func() {
 		defer close(stopped)
-		<-started
+		<-waits
 		p.wants(exitDone, "down")
 	}()
-	out, _ := p.wants(exitWaiting, "delegate", somebody, "--capability", "a", "--wait", "20s", "--json")
+	out, _ := p.wants(exitWaiting, "delegate", somebody, "--capability", "a", "--wait", "2m", "--json")
 	if got := decoded[node.Task](t, out); got.State != "submitted" {
 		t.Errorf("shown: %s", out)
 	}

@@ -120,8 +120,9 @@ func (c *Client) Stop(ctx context.Context) error {
 	return Free(ctx, c.dir)
 }
 
-// lastLook is for one more answer when the time to wait is up already.
-const lastLook = 2 * time.Second
+// lastLook is for one more answer when the time to wait is up already, on a machine
+// that may be busy.
+const lastLook = 10 * time.Second
 
 // Wait asks again and again until the task is newer than seen or ctx ends.
 func (c *Client) Wait(ctx context.Context, id string, seen int64) (node.Task, error) {

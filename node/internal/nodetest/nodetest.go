@@ -22,6 +22,7 @@ type Node struct {
 	Attached   map[string]node.File // by CID
 	RefuseHub  error                // what Register, Leave and SetProfile answer
 	Identified node.Identity
+	OnWait     func() // is called when somebody begins to wait, where it is there
 
 	mu      sync.Mutex
 	changed chan struct{}
@@ -62,8 +63,8 @@ func (n *Node) Put(t node.Task) {
 	n.changed = make(chan struct{})
 }
 
-// Changed is closed by the next change of a task.
-func (n *Node) Changed() <-chan struct{} {
+// next is closed by the next change of a task.
+func (n *Node) next() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.changed
@@ -100,8 +101,11 @@ func (n *Node) Task(_ context.Context, id string) (node.Task, error) {
 }
 
 func (n *Node) Wait(ctx context.Context, id string, seen int64) (node.Task, error) {
+	if n.OnWait != nil {
+		n.OnWait()
+	}
 	for {
-		changed := n.Changed()
+		changed := n.next()
 		t, err := n.Task(ctx, id)
 		if err != nil || t.Version > seen {
 			return t, err

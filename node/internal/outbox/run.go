@@ -37,7 +37,10 @@ const idlePause = 10 * time.Minute
 func (b *Outbox) wait(ctx context.Context, queued, free <-chan struct{}, next time.Time) bool {
 	pause := idlePause
 	if !next.IsZero() {
-		pause = min(max(next.Sub(b.Now()), 0), idlePause)
+		pause = min(next.Sub(b.Now()), idlePause)
+	}
+	if pause <= 0 { // and no timer that is due at once: see the sleep of mailbox
+		return ctx.Err() == nil
 	}
 	t := time.NewTimer(pause)
 	defer t.Stop()

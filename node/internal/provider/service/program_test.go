@@ -71,6 +71,19 @@ func serving(t testing.TB, path string, change func(*config.ServiceCapability)) 
 	return servingBelow(t, filepath.Dir(path), path, change)
 }
 
+// piped is a provider whose program is at the other end of a pipe, where the time is
+// the test's own.
+func piped(t testing.TB, serve func(net.Conn), timeoutMS int64) *Provider {
+	t.Helper()
+	p := serving(t, "/nowhere/s", func(c *config.ServiceCapability) { c.TimeoutMS = timeoutMS })
+	p.programs["a"].use(func(context.Context, string, string) (net.Conn, error) {
+		near, far := net.Pipe()
+		go func() { defer far.Close(); serve(far) }()
+		return near, nil
+	}, "unix", "/nowhere/s")
+	return p
+}
+
 // servingBelow checks the socket's folders from a trusted one on.
 func servingBelow(t testing.TB, trusted, path string, change func(*config.ServiceCapability)) *Provider {
 	t.Helper()

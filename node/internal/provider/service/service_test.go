@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/anet-hub/anet/node/internal/config"
@@ -20,19 +21,15 @@ import (
 )
 
 func TestProgramsThatSayNothing(t *testing.T) {
-	hold := make(chan struct{})
-	defer close(hold)
-	short := func(c *config.ServiceCapability) { c.TimeoutMS = 50 }
 	tests := []struct {
 		name   string
 		serve  func(net.Conn)
-		change func(*config.ServiceCapability)
 		status effect.Status
 		reason task.Reason
 	}{
-		{"hangs up at once", func(c net.Conn) { c.Close() }, nil, effect.Unverified, task.ConnectionLost},
-		{"hangs up after the request", func(c net.Conn) { c.Read(make([]byte, 4096)); c.Close() }, nil, effect.Unverified, task.ConnectionLost},
-		{"speaks something else", func(c net.Conn) { c.Read(make([]byte, 4096)); io.WriteString(c, "SSH-2.0\r\n"); c.Close() }, nil, effect.Unverified, task.ConnectionLost},
+		{"hangs up at once", func(c net.Conn) { c.Close() }, effect.Unverified, task.ConnectionLost},
+		{"hangs up after the request", func(c net.Conn) { c.Read(make([]byte, 4096)); c.Close() }, effect.Unverified, task.ConnectionLost},
+		{"speaks something else", func(c net.Conn) { c.Read(make([]byte, 4096)); io.WriteString(c, "SSH-2.0\r\n"); c.Close() }, effect.Unverified, task.ConnectionLost},
 		{"endless header", func(c net.Conn) {
 			defer c.Close()
 			c.Read(make([]byte, 4096))
@@ -42,35 +39,44 @@ func TestProgramsThatSayNothing(t *testing.T) {
 					return
 				}
 			}
-		}, nil, effect.Unverified, task.ConnectionLost},
-		{"never answers", func(c net.Conn) { go func() { <-hold; c.Close() }() }, short, effect.Unverified, task.Timeout},
-		{"begins and stops", func(c net.Conn) {
-			c.Read(make([]byte, 4096))
-			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")
-			go func() { <-hold; c.Close() }()
-		}, short, effect.Unverified, task.Timeout},
+		}, effect.Unverified, task.ConnectionLost},
 	}
 	for _, tt := range tests {
 		path := filepath.Join(folder(t), "s")
 		listen(t, path, tt.serve)
-		got := call(serving(t, path, tt.change), `{}`)
+		got := call(serving(t, path, nil), `{}`)
 		if got.Status != tt.status || got.Reason != tt.reason {
 			t.Errorf("%s: %s %s, want %s %s", tt.name, got.Status, got.Reason, tt.status, tt.reason)
 		}
 	}
 }
 
-// Who calls a provider bounds the call, too: that limit is a time-out as well.
-func TestALimitAroundTheCallIsATimeout(t *testing.T) {
-	hold := make(chan struct{})
-	defer close(hold)
-	path := programAt(t, func(http.ResponseWriter, *http.Request) { <-hold })
-	p := serving(t, path, func(c *config.ServiceCapability) { c.TimeoutMS = 50 })
-	ctx, cancel := context.WithTimeout(t.Context(), p.Limit("a"))
-	defer cancel()
-	got := p.Invoke(ctx, provider.Call{Capability: "a"})
-	if got.Status != effect.Unverified || got.Reason != task.Timeout {
-		t.Errorf("a call beyond its limit: %s %s, want UNVERIFIED timeout", got.Status, got.Reason)
+// A limit is a time-out, the program's own as well as that of whoever calls it.
+func TestProgramsThatAreTooSlow(t *testing.T) {
+	never := func(c net.Conn) { io.Copy(io.Discard, c) }
+	for _, tt := range []struct {
+		name  string
+		serve func(net.Conn)
+		own   int64
+		want  time.Duration
+	}{
+		{"never answers", never, 50, 50 * time.Millisecond},
+		{"begins and stops", func(c net.Conn) {
+			c.Read(make([]byte, 4096))
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")
+			never(c)
+		}, 50, 50 * time.Millisecond},
+		{"is called for less time than it has", never, 60_000, time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			began := time.Now()
+			got := piped(t, tt.serve, tt.own).Invoke(ctx, provider.Call{Capability: "a"})
+			if took := time.Since(began); got.Status != effect.Unverified || got.Reason != task.Timeout || took != tt.want {
+				t.Errorf("%s: %s %s after %s, want UNVERIFIED timeout after %s", tt.name, got.Status, got.Reason, took, tt.want)
+			}
+		})
 	}
 }
 
