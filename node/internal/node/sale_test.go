@@ -155,36 +155,13 @@ func TestPaymentsThatAShopRefuses(t *testing.T) {
 	story(t, func(t *testing.T, w *world) {
 		job := &counter{}
 		shop, _ := w.shop(job)
-		mallory := w.stranger()
-		ledger := w.hub.Ledger()
-		ledger.Grant(mallory.signer.AID(), 20)
-		doc, err := task.NewCall("job", nil)
-		w.must(err)
-		req, err := task.NewDelegate(mallory.signer, "ix_1", doc)
-		w.must(err)
-		mallory.send(shop, task.TypeDelegate, "ix_1", body(w, req))
-		time.Sleep(time.Second)
-		pay := func(edit func(*payment.Authorization, *payment.Requirements)) {
-			t.Helper()
-			now := uint64(time.Now().UnixMilli())
-			a := payment.Authorization{Payer: mallory.signer.AID(), PayTo: shop.aid(), Amount: 5, Network: ledger.Network(), Nonce: "n",
-				IssuedAt: now, NotAfter: now + payment.Window, Interaction: payment.Binding("ix_1", doc.Nonce())}
-			accepted := payment.NewQuote("job", "", shop.aid(), 5, []string{ledger.Network()}).Accepts[0]
-			edit(&a, &accepted)
-			signed, _, err := payment.SignAuthorization(mallory.signer, a)
-			w.must(err)
-			payload, err := json.Marshal(payment.NewPayload(accepted, signed))
-			w.must(err)
-			mallory.send(shop, task.TypeMessage, "ix_1", body(w, task.ChatMsg{Kind: task.KindText, Metadata: []byte(
-				`{"x402.payment.status":"payment-submitted","x402.payment.payload":` + string(payload) + `}`)}))
-			time.Sleep(time.Second)
-		}
+		mallory, ledger := w.customer(shop), w.hub.Ledger()
 		for _, tt := range []struct {
 			want string
 			edit func(*payment.Authorization, *payment.Requirements)
 		}{
 			{"binding_mismatch", func(a *payment.Authorization, _ *payment.Requirements) {
-				a.Interaction = payment.Binding("ix_2", doc.Nonce())
+				a.Interaction = payment.Binding("ix_2", mallory.nonce)
 			}},
 			{"payee_mismatch", func(a *payment.Authorization, _ *payment.Requirements) { a.PayTo = mallory.signer.AID() }},
 			{"invalid_amount", func(a *payment.Authorization, r *payment.Requirements) { a.Amount, r.Amount = 4, "4" }},
@@ -200,7 +177,7 @@ func TestPaymentsThatAShopRefuses(t *testing.T) {
 				}))
 			}},
 		} {
-			pay(tt.edit)
+			mallory.pay(tt.edit)
 			told := mallory.told()
 			if last := told[len(told)-1]; last != "input-required "+tt.want {
 				t.Errorf("told %q, want %s", last, tt.want)
@@ -209,7 +186,7 @@ func TestPaymentsThatAShopRefuses(t *testing.T) {
 		if n := len(ledger.Asked()); n != 0 {
 			t.Errorf("the ledger was asked %d times before a payment fitted, want never", n)
 		}
-		pay(func(*payment.Authorization, *payment.Requirements) {})
+		mallory.pay(func(*payment.Authorization, *payment.Requirements) {})
 		if results := mallory.results(); job.count() != 1 || len(results) != 1 || ledger.Balance(shop.aid()) != 5 {
 			t.Fatalf("%d effects, %d results, balance %d; want 1, 1 and 5", job.count(), len(results), ledger.Balance(shop.aid()))
 		}
@@ -222,7 +199,7 @@ func TestPaymentsThatAShopRefuses(t *testing.T) {
 		if got := mallory.receipts(); !slices.Equal(got, []int{0, 1, 2, 3, 4, 5, 6, 7}) {
 			t.Errorf("statuses came with %d receipts, want all there were each time", got)
 		}
-		pay(func(a *payment.Authorization, _ *payment.Requirements) { a.Nonce = "another" })
+		mallory.pay(func(a *payment.Authorization, _ *payment.Requirements) { a.Nonce = "another" })
 		if ledger.Balance(shop.aid()) != 5 || job.count() != 1 {
 			t.Error("a second payment was taken after the end")
 		}
