@@ -97,6 +97,9 @@ var checks = []check{
 	{4, "another version of x402", func(_ *bank, p *ledgertest.Payment) { p.Version = 1 }, payment.MalformedPayment},
 	{4, "more than is kept", func(_ *bank, p *ledgertest.Payment) { p.Auth.Nonce = strings.Repeat("n", MaxAuthorization) }, payment.MalformedPayment},
 	{4, "an interaction that cannot be kept", func(_ *bank, p *ledgertest.Payment) { p.Auth.Interaction = "a\x00b" }, payment.MalformedPayment},
+	{4, "an interaction that is too long", func(_ *bank, p *ledgertest.Payment) {
+		p.Auth.Interaction = strings.Repeat("i", MaxInteraction+1)
+	}, payment.MalformedPayment},
 	{4, "nothing", func(_ *bank, p *ledgertest.Payment) { p.Auth.Amount = 0 }, payment.InvalidAmount},
 	{4, "one more than there can be", func(_ *bank, p *ledgertest.Payment) { p.Auth.Amount = math.MaxInt64 + 1 }, payment.InvalidAmount},
 	{4, "signed for another network", func(b *bank, p *ledgertest.Payment) { p.Auth.Network = payment.Network(b.bob.AID()) }, payment.NetworkMismatch},

@@ -1,6 +1,7 @@
 package hubtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -29,6 +30,7 @@ type Ledger struct {
 	loseNext int // settlements that take effect and whose answer is lost
 	closed   bool
 	forge    func(*payment.Receipt)
+	signer   *identity.Controller // of receipts, nil for its own key
 }
 
 // Ledger opens the hub's ledger; accounts begin empty.
@@ -86,6 +88,13 @@ func (l *Ledger) Close() { l.hub.mu.Lock(); l.closed = true; l.hub.mu.Unlock() }
 
 // Forge changes the receipts that it signs from now on.
 func (l *Ledger) Forge(f func(*payment.Receipt)) { l.hub.mu.Lock(); l.forge = f; l.hub.mu.Unlock() }
+
+// SignReceiptsBy has somebody else sign them.
+func (l *Ledger) SignReceiptsBy(c *identity.Controller) {
+	l.hub.mu.Lock()
+	l.signer = c
+	l.hub.mu.Unlock()
+}
 
 // Purse is what one node sees of the ledger, over its line.
 type Purse struct {
@@ -222,7 +231,7 @@ func (p Purse) receipt(a payment.SignedAuthorization) json.RawMessage {
 	if p.forge != nil {
 		p.forge(&r)
 	}
-	signed, _, err := payment.SignReceipt(p.key, r)
+	signed, _, err := payment.SignReceipt(cmp.Or(p.signer, p.key), r)
 	if err != nil {
 		panic(err)
 	}

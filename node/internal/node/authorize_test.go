@@ -23,6 +23,11 @@ func (w *world) bill(payee string, amount uint64, tier wallet.Tier) Bill {
 	return Bill{Quote: raw, Consent: Consent{Tier: string(tier)}}
 }
 
+func (b Bill) upTo(most uint64) Bill {
+	b.Consent.Max = most
+	return b
+}
+
 // What is signed outside of tasks is within the limits and counts against them, of
 // which a program has its own.
 func TestAuthorize(t *testing.T) {
@@ -39,6 +44,7 @@ func TestAuthorize(t *testing.T) {
 			{"a program pays nobody who is not listed", w.bill(stranger, 3, wallet.Agent), "payee_not_listed"},
 			{"a program pays so much at once", w.bill(stranger, 4, wallet.Agent), "payment_over_limit"},
 			{"nobody's word", w.bill(stranger, 1, wallet.Auto), "payment_over_limit"},
+			{"more than was agreed to", w.bill(stranger, 5, "").upTo(4), "payment_over_limit"},
 			{"a person pays", w.bill(stranger, 10, ""), ""},
 			{"so much in a day", w.bill(stranger, 3, ""), "payment_over_limit"},
 			{"to the hub itself", w.bill(hub, 1, ""), "payee_is_the_hub"},

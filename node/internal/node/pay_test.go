@@ -10,6 +10,7 @@ import (
 	"github.com/anet-hub/anet/node/internal/hubtest"
 	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/payment"
 )
 
 // spending sets a node's limits.
@@ -190,6 +191,15 @@ func TestRedeem(t *testing.T) {
 		}
 		if _, err := alice.Redeem(t.Context(), Redemption{Amount: 100}); !errs.Is(err, "insufficient_funds") {
 			t.Errorf("too much: %v, want insufficient_funds", err)
+		}
+		ledger.Forge(func(r *payment.Receipt) { r.Amount++ })
+		if _, err := alice.Redeem(t.Context(), Redemption{Amount: 1}); !errs.Is(err, "receipt_not_verified") {
+			t.Errorf("with a receipt of another amount: %v, want receipt_not_verified", err)
+		}
+		ledger.Forge(nil)
+		ledger.SignReceiptsBy(alice.Keys.Signer())
+		if _, err := alice.Redeem(t.Context(), Redemption{Amount: 1, Reference: "x"}); !errs.Is(err, "receipt_not_verified") {
+			t.Errorf("with a receipt that the hub did not sign: %v, want receipt_not_verified", err)
 		}
 	})
 }

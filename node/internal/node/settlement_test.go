@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anet-hub/anet/node/internal/hubtest"
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/payment"
@@ -114,17 +115,24 @@ func (w *world) stuck(tx *journal.Tx, s *stranger, payee string, n int) error {
 
 // A receipt that does not hold makes nothing paid, on either side.
 func TestReceiptsThatDoNotHold(t *testing.T) {
-	story(t, func(t *testing.T, w *world) {
-		job := &counter{}
-		shop, _ := w.shop(job)
-		alice, ledger := w.buyer()
-		ledger.Forge(func(r *payment.Receipt) { r.Amount++ })
-		asked := w.order(alice, shop, &Consent{})
-		time.Sleep(time.Minute)
-		if job.count() != 0 || status(w.task(alice, asked.ID)) != PaySubmitted || status(w.task(shop, asked.ID)) != PaySubmitted {
-			t.Errorf("%d effects, %+v and %+v; want nothing to count as paid", job.count(), w.task(alice, asked.ID).Payment, w.task(shop, asked.ID).Payment)
-		}
-	})
+	for name, spoil := range map[string]func(*hubtest.Ledger, *running){
+		"of another amount":     func(l *hubtest.Ledger, _ *running) { l.Forge(func(r *payment.Receipt) { r.Amount++ }) },
+		"not signed by the hub": func(l *hubtest.Ledger, shop *running) { l.SignReceiptsBy(shop.Keys.Signer()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			story(t, func(t *testing.T, w *world) {
+				job := &counter{}
+				shop, _ := w.shop(job)
+				alice, ledger := w.buyer()
+				spoil(ledger, shop)
+				asked := w.order(alice, shop, &Consent{})
+				time.Sleep(time.Minute)
+				if job.count() != 0 || status(w.task(alice, asked.ID)) != PaySubmitted || status(w.task(shop, asked.ID)) != PaySubmitted {
+					t.Errorf("%d effects, %+v and %+v; want nothing to count as paid", job.count(), w.task(alice, asked.ID).Payment, w.task(shop, asked.ID).Payment)
+				}
+			})
+		})
+	}
 }
 
 // Of an authorization of which the provider says nothing the ledger is asked, once
