@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/hub/internal/cursor"
+	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
@@ -72,17 +73,25 @@ type CardStep struct {
 
 // CardPage is an answer to a CardQuestion.
 type CardPage struct {
-	Rows []CardRow
-	Next string
+	Rows  []CardRow
+	Next  string
+	Bytes int // of all of it in an answer at most, but for the addresses of hubs
 
 	Horizon Horizon // for the signs of life of its rows
 }
 
+// usualCard is what a card is expected to have at most.
+const usualCard = 8 << 10
+
+// CardRoom is what an answer says beside a card, but for the address of a hub.
+const CardRoom = 512
+
 // ListCards answers with the cards behind a cursor, which is the last AID in
 // base64url as on other hubs.
-func (d *Directory) ListCards(ctx context.Context, q CardQuestion, limit int, after string) (CardPage, error) {
+func (d *Directory) ListCards(ctx context.Context, q CardQuestion, limit int, after string, reserve Reserve) (CardPage, error) {
 	now := d.now()
-	w := cardWalk{limit: limit, horizon: d.life.Horizon(now), budget: newBudget(now, d.now)}
+	w := cardWalk{limit: limit, horizon: d.life.Horizon(now), budget: newBudget(now, d.now),
+		space: space{usual: limit * usualCard, spare: card.MaxBytes, reserve: reserve}}
 	if after != "" {
 		aid, err := codec.DecodeB64u(after)
 		if err != nil || !identity.ValidAID(string(aid)) {
@@ -91,14 +100,20 @@ func (d *Directory) ListCards(ctx context.Context, q CardQuestion, limit int, af
 		w.after = string(aid)
 	}
 	for {
+		if err := w.space.grow(); err != nil {
+			return CardPage{}, err
+		}
 		n := min(limit-len(w.rows)+1, maxStep)
 		if q.Text != "" || q.Skill != "" && q.Tag != "" {
 			n = max(n, 1000)
 		}
 		began := d.now()
-		st, err := d.store.Cards(ctx, q, w.after, n)
-		if err != nil || w.take(st, st.Looked < n, began) {
-			return w.page(), err
+		st, err := d.store.Cards(ctx, q, w.after, n, w.space.left())
+		if err != nil {
+			return CardPage{}, err
+		}
+		if w.take(st, st.Looked < n, began) {
+			return w.page(), w.space.grow() // the last card may have gone beyond it
 		}
 	}
 }
@@ -107,9 +122,9 @@ type cardWalk struct {
 	limit   int
 	horizon Horizon
 	budget  budget
+	space   space
 	after   string
 	rows    []CardRow
-	bytes   int
 	end     bool
 }
 
@@ -117,10 +132,11 @@ type cardWalk struct {
 func (w *cardWalk) take(st CardStep, end bool, began time.Time) bool {
 	for _, r := range st.Rows {
 		if r.Card != nil && r.browsable(w.horizon) {
-			if len(w.rows) > 0 && (len(w.rows) == w.limit || w.bytes+len(r.Card) > MaxPageBytes) {
+			size := len(r.Card) + CardRoom
+			if len(w.rows) > 0 && (len(w.rows) == w.limit || w.space.bytes+size > MaxPageBytes) {
 				return true
 			}
-			w.bytes += len(r.Card)
+			w.space.bytes += size
 			w.rows = append(w.rows, r)
 		}
 		w.after = r.AID
@@ -131,7 +147,7 @@ func (w *cardWalk) take(st CardStep, end bool, began time.Time) bool {
 }
 
 func (w *cardWalk) page() CardPage {
-	p := CardPage{Rows: w.rows, Horizon: w.horizon}
+	p := CardPage{Rows: w.rows, Bytes: w.space.bytes, Horizon: w.horizon}
 	if !w.end {
 		p.Next = codec.EncodeB64u([]byte(w.after))
 	}

@@ -43,12 +43,32 @@ func (d *Directory) SetAddress(ctx context.Context, p replay.Proof, addr string)
 	return Address{AID: p.AID, Addr: addr, At: now}, d.store.PutAddress(ctx, p, addr, now)
 }
 
-// maxAddresses bounds GET /p2p/peers.
-const maxAddresses = 10_000
+// Bounds of GET /p2p/peers, and how many addresses are read at once.
+const (
+	maxAddresses = 10_000
+	addressStep  = 256
+)
+
+// AddressBytes is what an address takes at most: as it is read, and in the answer,
+// which may write each of its bytes as six.
+const AddressBytes = 9 << 8
 
 // Addresses lists what agents published that lists show.
-func (d *Directory) Addresses(ctx context.Context) ([]Address, error) {
-	return d.store.Addresses(ctx, "", maxAddresses)
+func (d *Directory) Addresses(ctx context.Context, reserve Reserve) (all []Address, err error) {
+	for after := ""; len(all) < maxAddresses; after = all[len(all)-1].AID {
+		n := min(addressStep, maxAddresses-len(all))
+		if err := reserve(int64(n) * AddressBytes); err != nil {
+			return nil, err
+		}
+		page, err := d.store.Addresses(ctx, after, n)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, page...); len(page) < n {
+			break
+		}
+	}
+	return all, nil
 }
 
 // CheckAID tells an id that cannot be one from one that nobody has. The first

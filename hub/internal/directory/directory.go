@@ -90,7 +90,10 @@ type Reads interface {
 	Address(ctx context.Context, aid string) (Address, error)
 	Addresses(ctx context.Context, after string, n int) ([]Address, error)
 	Card(ctx context.Context, aid string) ([]byte, error)
-	Cards(ctx context.Context, q CardQuestion, after string, n int) (CardStep, error)
+
+	// Cards looks at no more than n cards behind after, and stops once those it
+	// read have more than most bytes; it always reads one.
+	Cards(ctx context.Context, q CardQuestion, after string, n, most int) (CardStep, error)
 
 	// Faces gives agents in the order of aids, of which no two are the same; it
 	// stops once their views have more than most bytes, and not before the second.

@@ -85,13 +85,11 @@ func (p Page) AppendViews(out []byte) []byte {
 	return out
 }
 
-// Reserve takes memory before something is read into it.
-type Reserve func(bytes int64) error
-
 // List answers a question from the place its cursor names.
 func (d *Directory) List(ctx context.Context, q Question, limit int, cursor string, reserve Reserve) (Page, error) {
 	now := d.now()
-	w := walk{steps: d.steps(q), limit: limit, horizon: d.life.Horizon(now), budget: newBudget(now, d.now), reserve: reserve}
+	w := walk{steps: d.steps(q), limit: limit, horizon: d.life.Horizon(now), budget: newBudget(now, d.now),
+		space: space{usual: limit * usualView, reserve: reserve}}
 	if cursor != "" {
 		place, err := decodeCursor(q.String(), cursor)
 		if err != nil {
@@ -103,7 +101,7 @@ func (d *Directory) List(ctx context.Context, q Question, limit int, cursor stri
 		return Page{}, err
 	}
 	// The last view read may be larger than what there was room for.
-	return w.page(q), w.makeRoom()
+	return w.page(q), w.space.grow()
 }
 
 // steps chooses how the question is walked.

@@ -165,7 +165,7 @@ func TestPageBounds(t *testing.T) {
 			agents = append(agents, agent(i, "x"))
 		}
 		d, m := newMemory(agents...)
-		w := walk{steps: d.steps(askText(t, "agent 2999")), limit: 10, horizon: UsualAges.Horizon(d.now()), reserve: plenty,
+		w := walk{steps: d.steps(askText(t, "agent 2999")), limit: 10, horizon: UsualAges.Horizon(d.now()), space: space{reserve: plenty},
 			budget: budget{looked: 100, until: d.now().Add(time.Minute), clock: d.now}}
 		if err := w.run(context.Background()); err != nil {
 			t.Fatal(err)

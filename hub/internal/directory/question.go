@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/anet-hub/anet/shared/capability"
-	"github.com/anet-hub/anet/shared/card"
 	"github.com/anet-hub/anet/shared/errs"
 )
 
@@ -16,10 +15,6 @@ const (
 	MaxPageBytes = 4 << 20
 	maxText      = 256
 )
-
-// CardBytes is what a page of cards takes in memory at most: what was read for
-// it, one card more than it shows, and the answer.
-func CardBytes(limit int) int64 { return min(2*int64(limit+1)*card.MaxBytes, 3*MaxPageBytes) }
 
 // Question is what a list is asked for. The zero value asks for everybody who
 // is listed.

@@ -111,14 +111,12 @@ type walk struct {
 	limit   int
 	horizon Horizon
 	budget  budget
-	reserve Reserve
+	space   space
 	after   Place
 	resumed bool
 
-	rows  []Row
-	bytes int // of them in an answer
-	taken int // bytes that there is memory for, twice: as they are read and in the answer
-	end   bool
+	rows []Row
+	end  bool
 }
 
 func (w *walk) run(ctx context.Context) error {
@@ -126,11 +124,11 @@ func (w *walk) run(ctx context.Context) error {
 		w.after = w.steps.first()
 	}
 	for {
-		if err := w.makeRoom(); err != nil {
+		if err := w.space.grow(); err != nil {
 			return err
 		}
 		began := w.budget.clock()
-		st, end, err := w.steps.step(ctx, w.after, w.limit-len(w.rows)+1, w.taken-w.bytes)
+		st, end, err := w.steps.step(ctx, w.after, w.limit-len(w.rows)+1, w.space.left())
 		if err != nil {
 			return err
 		}
@@ -144,18 +142,6 @@ func (w *walk) run(ctx context.Context) error {
 	}
 }
 
-// makeRoom takes memory for more than there is, twice as much each time: a page
-// that turns out large has what it needs in a few steps, and the usual one takes
-// little from others.
-func (w *walk) makeRoom() error {
-	if w.bytes < w.taken {
-		return nil
-	}
-	more := min(max(w.taken, w.bytes, w.limit*usualView), MaxPageBytes)
-	w.taken += more
-	return w.reserve(2 * int64(more))
-}
-
 // take adds rows until the page is full. Whether there is a next page is known
 // by the row that had no more room; the first row always has.
 func (w *walk) take(rows []Row) (full bool) {
@@ -166,7 +152,7 @@ func (w *walk) take(rows []Row) (full bool) {
 			if !w.room(size) {
 				return true
 			}
-			w.bytes += size
+			w.space.bytes += size
 			w.rows = append(w.rows, r)
 		}
 		w.after = r.Place
@@ -175,13 +161,13 @@ func (w *walk) take(rows []Row) (full bool) {
 }
 
 func (w *walk) room(n int) bool {
-	return len(w.rows) == 0 || len(w.rows) < w.limit && w.bytes+n <= MaxPageBytes
+	return len(w.rows) == 0 || len(w.rows) < w.limit && w.space.bytes+n <= MaxPageBytes
 }
 
 // page shapes the answer. One that is whole is in the order of ranks, whatever
 // order it was read in.
 func (w *walk) page(q Question) Page {
-	p := Page{Limit: w.limit, Count: len(w.rows), rows: w.rows, bytes: w.bytes, horizon: w.horizon}
+	p := Page{Limit: w.limit, Count: len(w.rows), rows: w.rows, bytes: w.space.bytes, horizon: w.horizon}
 	if !w.end {
 		p.Next = encodeCursor(q.String(), w.after)
 	}

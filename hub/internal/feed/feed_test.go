@@ -89,7 +89,7 @@ func TestMemoryComesFirst(t *testing.T) {
 		want int64
 		read bool
 	}{
-		{"a page", Span{Until: 9, Bytes: 1000}, 2000, false},
+		{"a page", Span{Until: 9, Bytes: 1000}, 3000, false},
 		{"nothing new", Span{Until: 5}, 0, false},
 		{"nothing told among what was looked at", Span{Until: 9}, 0, true},
 	} {
@@ -127,7 +127,7 @@ func (g gap) Reviews(context.Context, int64, Span) ([]Review, int64, error) { re
 func TestAPageLooksOnForWhoIsTold(t *testing.T) {
 	var took int64
 	page, err := New(gap(20), on(true)).Cards(t.Context(), Cards, 0, "", func(n int64) error { took += n; return nil })
-	if err != nil || len(page.Cards) != 1 || page.Cursor != 21 || took != 200 {
+	if err != nil || len(page.Cards) != 1 || page.Cursor != 21 || took != 300 {
 		t.Errorf("%d entries up to %d with %d bytes, %v", len(page.Cards), page.Cursor, took, err)
 	}
 	page, err = New(gap(1000), on(true)).Cards(t.Context(), Cards, 0, "", func(int64) error { return nil })

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 
@@ -31,16 +32,17 @@ func (d *Directory) cards(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := d.api.Budget.Take(directory.CardBytes(limit))
+	memory := taking{from: d.api.Budget}
+	defer memory.release()
+	page, err := d.Rules.ListCards(r.Context(), question, limit, q.Get("cursor"), memory.take)
 	if err != nil {
 		return err
 	}
-	defer release()
-	page, err := d.Rules.ListCards(r.Context(), question, limit, q.Get("cursor"))
+	body, err := cardsBody(page, d.api.homeHub(r), limit, memory.take)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, d.toCards(r, page, limit))
+	return writeBody(w, http.StatusOK, "application/json", body)
 }
 
 func param(q url.Values, name string) *string {
@@ -51,20 +53,34 @@ func param(q url.Values, name string) *string {
 	return &v
 }
 
-func (d *Directory) toCards(r *http.Request, page directory.CardPage, limit int) wire.Cards {
-	out := wire.Cards{Agents: make([]wire.CardEntry, 0, len(page.Rows)), Limit: limit, NextCursor: page.Next}
-	home := d.api.homeHub(r)
+// cardsBody writes a page. home is the hub of those registered here, and as long
+// as whoever asks likes to name it.
+func cardsBody(page directory.CardPage, home string, limit int, reserve directory.Reserve) ([]byte, error) {
+	homes := 0
 	for _, row := range page.Rows {
-		e := wire.CardEntry{
-			AID: row.AID, Card: row.Card, CardVerification: "ok", VerifiedAt: row.VerifiedAt.UTC(), HomeHub: cmp.Or(row.Home, home),
-			Quiet: row.Quiet(page.Horizon), ReviewCount: row.Rating.Count, AvgRating: row.Rating.Mean(),
-		}
-		if seen := row.Life.LastSeen.UTC(); !row.Life.LastSeen.IsZero() {
-			e.LastSeen = &seen
-		}
-		out.Agents = append(out.Agents, e)
+		homes += len(cmp.Or(row.Home, home))
 	}
-	return out
+	if err := reserve(int64(homes)); err != nil {
+		return nil, err
+	}
+	tail := fmt.Sprintf("],\"limit\":%d", limit)
+	if page.Next != "" {
+		tail += `,"nextCursor":"` + page.Next + `"` // base64url
+	}
+	return joinEntries(`{"agents":[`, page.Bytes+homes, len(page.Rows), func(i int) any {
+		return toCard(page.Rows[i], page.Horizon, home)
+	}, tail+"}\n")
+}
+
+func toCard(row directory.CardRow, h directory.Horizon, home string) wire.CardEntry {
+	e := wire.CardEntry{
+		AID: row.AID, Card: row.Card, CardVerification: "ok", VerifiedAt: row.VerifiedAt.UTC(), HomeHub: cmp.Or(row.Home, home),
+		Quiet: row.Quiet(h), ReviewCount: row.Rating.Count, AvgRating: row.Rating.Mean(),
+	}
+	if seen := row.Life.LastSeen.UTC(); !row.Life.LastSeen.IsZero() {
+		e.LastSeen = &seen
+	}
+	return e
 }
 
 func (d *Directory) networkCard(w http.ResponseWriter, r *http.Request, aid string) error {

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -47,8 +49,12 @@ func (s *Streams) cards(stream feed.Stream) handler {
 		}
 		memory := taking{from: s.api.Budget}
 		defer memory.release()
-		page, err := s.Feed.Cards(r.Context(), stream, after, s.api.homeHub(r), memory.take)
+		home := s.api.homeHub(r)
+		page, err := s.Feed.Cards(r.Context(), stream, after, home, memory.take)
 		if err != nil {
+			return err
+		}
+		if err := memory.take(int64(len(page.Cards) * (len(home) + fedEntryRoom))); err != nil {
 			return err
 		}
 		body, err := joinCards(page)
@@ -59,13 +65,16 @@ func (s *Streams) cards(stream feed.Stream) handler {
 	}
 }
 
+// fedEntryRoom is what an entry of a stream says beside what is in it.
+const fedEntryRoom = 128
+
 // joinCards writes a page around cards that are JSON already. An encoder would read
 // every one of them once more, which is most of what a page costs, and not leave it
 // as it was registered.
 func joinCards(p wire.FedCards) ([]byte, error) {
 	size := 0
 	for _, c := range p.Cards {
-		size += len(c.Card) + 2*(len(c.KEL)+len(c.Keys)) + len(c.Home) + 128
+		size += len(c.Card) + base64.StdEncoding.EncodedLen(len(c.KEL)) + base64.StdEncoding.EncodedLen(len(c.Keys)) + len(c.Home) + fedEntryRoom
 	}
 	out := append(make([]byte, 0, size+64), `{"cursor":`...)
 	out = append(strconv.AppendInt(out, p.Cursor, 10), `,"cards":[`...)
@@ -101,7 +110,23 @@ func (s *Streams) reviews(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, page)
+	body, err := joinReviews(page)
+	if err != nil {
+		return err
+	}
+	return writeBody(w, http.StatusOK, "application/json", body)
+}
+
+// joinReviews makes room for all that is in a page, in base64.
+func joinReviews(p wire.FedReviews) ([]byte, error) {
+	size := 0
+	for _, r := range p.Reviews {
+		for _, part := range [][]byte{r.Receipt, r.Review, r.ProviderKEL, r.ReviewerKEL} {
+			size += base64.StdEncoding.EncodedLen(len(part))
+		}
+		size += fedEntryRoom
+	}
+	return joinEntries(fmt.Sprintf(`{"cursor":%d,"reviews":[`, p.Cursor), size, len(p.Reviews), func(i int) any { return p.Reviews[i] }, "]}\n")
 }
 
 // fedCursor reads where a peer goes on; one that says nothing begins.

@@ -50,7 +50,7 @@ var cardsSQL = `
 	ORDER BY p.i`
 
 // Cards implements directory.Reads.
-func (s *Directory) Cards(ctx context.Context, q directory.CardQuestion, after string, n int) (directory.CardStep, error) {
+func (s *Directory) Cards(ctx context.Context, q directory.CardQuestion, after string, n, most int) (directory.CardStep, error) {
 	from := allCardsSQL
 	switch {
 	case q.Skill != "":
@@ -61,7 +61,7 @@ func (s *Directory) Cards(ctx context.Context, q directory.CardQuestion, after s
 	rows, err := s.pool.Query(ctx, `WITH k AS (`+from+`)`+cardsSQL, pgx.NamedArgs{
 		"skill": q.Skill, "tag": q.Tag, "text": q.Text, "after": after, "n": n})
 	var st directory.CardStep
-	read, cut, err := readUpTo(nil, rows, err, directory.MaxPageBytes, func(r pgx.Rows) (directory.CardRow, int, error) {
+	read, cut, err := readUpTo(nil, rows, err, most, func(r pgx.Rows) (directory.CardRow, int, error) {
 		return toCardRow(r, &st.Looked)
 	})
 	if err != nil {

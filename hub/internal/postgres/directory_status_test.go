@@ -313,7 +313,7 @@ func TestProfileVisibilityAddress(t *testing.T) {
 	if a, err := h.Address(t.Context(), n.AID()); err != nil || a.Addr != "tcp://192.0.2.1:9" {
 		t.Errorf("address %+v, %v", a, err)
 	}
-	if all, err := h.Addresses(t.Context()); err != nil || len(all) != 1 {
+	if all, err := h.Addresses(t.Context(), plenty); err != nil || len(all) != 1 {
 		t.Errorf("addresses %v, %v", all, err)
 	}
 	if _, err := h.SetAddress(t.Context(), n.Proof(h.clock.now()), ""); err != nil {
@@ -367,7 +367,7 @@ func TestCardsAreListedByTheCardAlone(t *testing.T) {
 		for _, limit := range []int{1, 50} {
 			var aids []string
 			for cursor := ""; ; {
-				p, err := h.ListCards(t.Context(), q, limit, cursor)
+				p, err := h.ListCards(t.Context(), q, limit, cursor, plenty)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -384,7 +384,7 @@ func TestCardsAreListedByTheCardAlone(t *testing.T) {
 		}
 	}
 	h.clock.advance(31 * 24 * time.Hour)
-	if p, err := h.ListCards(t.Context(), directory.CardQuestion{}, 50, ""); err != nil || len(p.Rows) != 0 {
+	if p, err := h.ListCards(t.Context(), directory.CardQuestion{}, 50, "", plenty); err != nil || len(p.Rows) != 0 {
 		t.Errorf("after thirty days %d cards are listed, %v", len(p.Rows), err)
 	}
 }

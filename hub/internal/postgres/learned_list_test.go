@@ -59,7 +59,7 @@ func TestWhatAPeerToldIsShownInFull(t *testing.T) {
 		t.Errorf("its older card: %s, %v", raw, err)
 	}
 	for _, q := range []directory.CardQuestion{{}, {Skill: "text.digest"}, {Text: "digest"}, {Tag: "digest"}} {
-		if p, err := l.ListCards(t.Context(), q, 10, ""); err != nil || len(p.Rows) != 1 || p.Rows[0].Home == "" || p.Rows[0].Quiet(p.Horizon) {
+		if p, err := l.ListCards(t.Context(), q, 10, "", plenty); err != nil || len(p.Rows) != 1 || p.Rows[0].Home == "" || p.Rows[0].Quiet(p.Horizon) {
 			t.Errorf("cards of %+v: %+v, %v", q, p.Rows, err)
 		}
 	}

@@ -152,7 +152,7 @@ func TestAddressesAreListedOfWhoIsShown(t *testing.T) {
 	}
 	wantReason(t, "hiding", o.Hide(t.Context(), o.act("agent.hide", hidden.AID())), "")
 	wantReason(t, "blocking", o.block("aid", blocked.AID(), 0), "")
-	if all, err := h.Addresses(t.Context()); err != nil || len(all) != 1 || all[0].AID != seen.AID() {
+	if all, err := h.Addresses(t.Context(), plenty); err != nil || len(all) != 1 || all[0].AID != seen.AID() {
 		t.Errorf("addresses of %+v, %v, want of %s alone", all, err, seen.AID())
 	}
 }

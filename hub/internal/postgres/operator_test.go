@@ -106,7 +106,7 @@ func (h *hub) mail(n *directorytest.Node) {
 
 func (h *hub) cards() (aids []string) {
 	h.t.Helper()
-	st, err := h.store.Cards(h.t.Context(), directory.CardQuestion{}, "", 100)
+	st, err := h.store.Cards(h.t.Context(), directory.CardQuestion{}, "", 100, directory.MaxPageBytes)
 	if err != nil {
 		h.t.Fatal(err)
 	}
