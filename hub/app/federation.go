@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/forward"
@@ -65,10 +66,28 @@ func (a *App) filePeers(ctx context.Context, self string) error {
 	if err != nil {
 		return fmt.Errorf("--peers-file: %w", err)
 	}
-	if changed > 0 {
-		a.log.Info("the peers of the file are those of the hub", "file", a.cfg.PeersFile, "peers", len(list), "changed", changed)
+	if changed == 0 {
+		return nil
 	}
-	return nil
+	a.log.Info("the peers of the file are those of the hub", "file", a.cfg.PeersFile, "peers", len(list), "changed", changed)
+	return a.tellLeftDebts(ctx)
+}
+
+// tellLeftDebts says what stays between this hub and hubs that are no peers any more.
+func (a *App) tellLeftDebts(ctx context.Context) error {
+	debts, err := postgres.NewLedger(a.data.DB.Pool, nil).Debts(ctx)
+	if err != nil {
+		return err
+	}
+	known, err := postgres.NewPeers(a.data.DB.Pool).Peers(ctx)
+	for _, d := range debts {
+		peer := slices.ContainsFunc(known, func(p peers.Peer) bool { return p.AID == d.Hub })
+		if err == nil && !peer && d.Owed+d.Due > 0 {
+			a.log.Warn("credits are owed between this hub and one that is no peer: nobody can clear them before it is a peer again",
+				"hub", d.Hub, "it_owes", d.Owed, "we_owe", d.Due)
+		}
+	}
+	return err
 }
 
 const maxPeersFile = 1 << 20 // a larger file is surely another one

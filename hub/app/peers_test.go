@@ -44,7 +44,7 @@ func TestEveryProcessFollowsTheTable(t *testing.T) {
 	}{
 		{"pause", func() error { return op.Peers.Pause(t.Context(), s, by) }, true},
 		{"resume", func() error { return op.Peers.Resume(t.Context(), s, by) }, false},
-		{"remove", func() error { return op.Peers.Remove(t.Context(), s, by) }, true},
+		{"remove", func() error { return op.Peers.Remove(t.Context(), s, false, by) }, true},
 	}
 	for _, step := range steps {
 		if err := step.do(); err != nil {

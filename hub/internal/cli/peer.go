@@ -158,41 +158,6 @@ func (p *Program) peerActs(name, short, done string, act func(*job) func(context
 	})
 }
 
-func (p *Program) peerRemove() *cobra.Command {
-	var agreed consent
-	c := p.ofPeer(p.acting, "remove", "Take a peer out, with all that was learned from it", func(ctx context.Context, j *job, s peers.Standing) error {
-		streams, err := j.Peers.Progress(ctx, s.ID)
-		if err != nil {
-			return err
-		}
-		v := p.viewPeer(s)
-		question := fmt.Sprintf("Take out the peer %s, and the %d entries learned from it?", s.Name, entries(streams))
-		if s.FromFile {
-			return peers.InFile(s.Peer)
-		}
-		goOn, err := p.agreed(ctx, agreed, v, v.offer, question)
-		if err != nil || !goOn {
-			return err
-		}
-		if err := j.Peers.Remove(ctx, s, j.by); err != nil {
-			return err
-		}
-		return p.show(v.done("removed"), func(w io.Writer) { fmt.Fprintf(w, "removed\t%s %s\n", s.Name, s.AID) })
-	})
-	agreed.flags(c)
-	c.Long = `Remove forgets the peer and what it taught: its agents leave the lists, and nothing
-goes to or from it. What keeps an older card from coming back stays. To stop it for
-a while, pause it.`
-	return cmdline.Example(c, "anet-hub peer remove NAME --dry-run", "anet-hub peer remove NAME --reason 'its hub is gone'")
-}
-
-func entries(streams []peers.Progress) (n int64) {
-	for _, s := range streams {
-		n += s.Entries
-	}
-	return n
-}
-
 // peerNames are the names a shell offers.
 func peerNames(ctx context.Context, op *app.Operator) (names []string) {
 	list, _ := op.Peers.List(ctx) // a hub that cannot be asked offers nothing

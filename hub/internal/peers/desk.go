@@ -30,8 +30,10 @@ type Entries interface {
 	// Change changes a peer as do says, under a lock of its row. A name that is
 	// another's is a Conflict.
 	Change(ctx context.Context, id int64, act audit.Act, do func(*Peer) error) error
-	// Remove takes a peer out, with all that was learned from it.
-	Remove(ctx context.Context, id int64, act audit.Act) error
+	// Remove takes a peer out, with all that was learned from it. One that owes this hub
+	// something, or is owed, is a Conflict, reason peer_in_debt, unless that is left; the
+	// act says what was.
+	Remove(ctx context.Context, id int64, leaveDebt bool, act audit.Act) error
 	// Progress tells how far the peer's streams were read.
 	Progress(ctx context.Context, id int64) ([]Progress, error)
 }
@@ -208,12 +210,14 @@ func pause(p *Peer, to bool) error {
 	return nil
 }
 
-// Remove takes a peer out, with all that was learned from it.
-func (d *Desk) Remove(ctx context.Context, s Standing, by audit.By) error {
+// Remove takes a peer out, with all that was learned from it. What it and this hub owe
+// each other stays in the books, where nobody can clear it while it is no peer: so that
+// has to be said.
+func (d *Desk) Remove(ctx context.Context, s Standing, leaveDebt bool, by audit.By) error {
 	if s.FromFile {
 		return InFile(s.Peer)
 	}
-	return d.store.Remove(ctx, s.ID, by.Did("peer.remove", s.AID, d.now()).With("endpoint", s.Endpoint).With("name", s.Name))
+	return d.store.Remove(ctx, s.ID, leaveDebt, by.Did("peer.remove", s.AID, d.now()).With("endpoint", s.Endpoint).With("name", s.Name))
 }
 
 // NoSuchPeer is the failure of a word that means no peer.
@@ -234,6 +238,12 @@ func EndpointTaken(p Peer) error {
 // NameTaken is the failure of a name that is there.
 func NameTaken(name string) error {
 	return errs.New(errs.Conflict, "peer_name_taken", "another peer is called %s: choose another name", name).In("name")
+}
+
+// InDebt is the failure of taking out one that owes this hub credits, or is owed.
+func InDebt(name string, owes, owed uint64) error {
+	return errs.New(errs.Conflict, "peer_in_debt",
+		"the peer %s owes this hub %d credits, and is owed %d: clear them first, see anet-hub credit due; with --leave-debt it goes all the same, and nobody can clear them before it is a peer again", name, owes, owed)
 }
 
 // InFile is the failure of a change to what the file says.

@@ -35,7 +35,7 @@ func (s *shelf) Change(_ context.Context, id int64, act audit.Act, do func(*Peer
 	return nil
 }
 
-func (s *shelf) Remove(_ context.Context, id int64, act audit.Act) error {
+func (s *shelf) Remove(_ context.Context, id int64, _ bool, act audit.Act) error {
 	s.list, s.acts = append(s.list[:id-1], s.list[id:]...), append(s.acts, act)
 	return nil
 }
@@ -115,7 +115,7 @@ func TestDeskChanges(t *testing.T) {
 		{"a second pause", Peer{Paused: true}, func(d *Desk, ctx context.Context, s Standing) error { return d.Pause(ctx, s, by) }, nil, "", "peer_unchanged"},
 		{"its end", Peer{Paused: true}, func(d *Desk, ctx context.Context, s Standing) error { return d.Resume(ctx, s, by) }, func(p Peer) bool { return !p.Paused }, "peer.resume", ""},
 		{"the end of none", Peer{}, func(d *Desk, ctx context.Context, s Standing) error { return d.Resume(ctx, s, by) }, nil, "", "peer_unchanged"},
-		{"one of the file taken out", Peer{FromFile: true}, func(d *Desk, ctx context.Context, s Standing) error { return d.Remove(ctx, s, by) }, nil, "", "peer_in_file"},
+		{"one of the file taken out", Peer{FromFile: true}, func(d *Desk, ctx context.Context, s Standing) error { return d.Remove(ctx, s, false, by) }, nil, "", "peer_in_file"},
 	}
 	for _, tt := range tests {
 		tt.peer.AID, tt.peer.Endpoint, tt.peer.Name = aidOne, "https://one", "one"

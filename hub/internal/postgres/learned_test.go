@@ -197,7 +197,7 @@ func TestAClockThatRanAheadHoldsNoReadingUp(t *testing.T) {
 func TestWhatAPeerTaughtGoesWithIt(t *testing.T) {
 	for why, remove := range map[string]func(l *learner) error{
 		"by a command": func(l *learner) error {
-			return NewPeers(l.pool).Remove(t.Context(), l.list[0].ID, alice.Did("peer.remove", "p1", l.clock.now()))
+			return NewPeers(l.pool).Remove(t.Context(), l.list[0].ID, false, alice.Did("peer.remove", "p1", l.clock.now()))
 		},
 		"taken out of the file": func(l *learner) error {
 			_, err := NewPeers(l.pool).Sync(t.Context(), nil, alice.Did("peer.file", "", l.clock.now()))

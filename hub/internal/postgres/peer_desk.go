@@ -90,16 +90,45 @@ func changePeer(ctx context.Context, tx pgx.Tx, p peers.Peer, now time.Time) err
 	return peerTaken(err, p, "change a peer")
 }
 
-// Remove implements peers.Entries.
-func (s *Peers) Remove(ctx context.Context, id int64, act audit.Act) error {
+// Remove implements peers.Entries. The debt is looked at before anything is forgotten,
+// and again in the transaction that removes, which holds it still.
+func (s *Peers) Remove(ctx context.Context, id int64, leaveDebt bool, act audit.Act) error {
+	if _, err := parting(ctx, s.pool, id, leaveDebt, act); err != nil {
+		return err
+	}
 	if err := forget(ctx, s.pool, id, act.At); err != nil {
 		return err
 	}
-	return acting(ctx, s.pool, act, func(tx pgx.Tx) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		act, err := parting(ctx, tx, id, leaveDebt, act)
+		if err != nil {
+			return err
+		}
 		tag, err := tx.Exec(ctx, `DELETE FROM peer WHERE id = @id`, pgx.NamedArgs{"id": id})
-		if err == nil && tag.RowsAffected() == 0 {
+		switch {
+		case err != nil:
+			return fmt.Errorf("remove a peer: %w", err)
+		case tag.RowsAffected() == 0:
 			return peers.NoSuchPeer()
 		}
-		return found(err, nil, "remove a peer")
+		return note(ctx, tx, act)
 	})
+}
+
+// parting locks what a peer and this hub owe each other, and adds it to the act.
+func parting(ctx context.Context, q asker, id int64, leaveDebt bool, act audit.Act) (audit.Act, error) {
+	var name string
+	var owed, due uint64
+	err := q.QueryRow(ctx, `
+		SELECT name, owed, due FROM clearing JOIN peer USING (aid) WHERE id = @id AND (owed > 0 OR due > 0) FOR UPDATE OF clearing`,
+		pgx.NamedArgs{"id": id}).Scan(&name, &owed, &due)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return act, nil
+	case err != nil:
+		return act, fmt.Errorf("look at what a peer owes: %w", err)
+	case !leaveDebt:
+		return act, peers.InDebt(name, owed, due)
+	}
+	return act.With("owed", owed).With("due", due), nil
 }

@@ -87,10 +87,7 @@ func (s filing) run() (changed int, err error) {
 		return 0, err
 	}
 	for _, f := range gone {
-		if _, err := s.tx.Exec(s.ctx, `DELETE FROM peer WHERE id = $1`, f.ID); err != nil {
-			return 0, fmt.Errorf("remove a peer: %w", err)
-		}
-		if err := s.note("peer.remove", f.Peer); err != nil {
+		if err := s.remove(f); err != nil {
 			return 0, err
 		}
 	}
@@ -103,6 +100,18 @@ func (s filing) run() (changed int, err error) {
 		}
 	}
 	return len(gone) + len(moved) + len(fresh), nil
+}
+
+// remove takes out who is gone from the file, which is the word on that whatever is owed.
+func (s filing) remove(f filed) error {
+	act, err := parting(s.ctx, s.tx, f.ID, true, s.act("peer.remove", f.Peer))
+	if err != nil {
+		return err
+	}
+	if _, err := s.tx.Exec(s.ctx, `DELETE FROM peer WHERE id = $1`, f.ID); err != nil {
+		return fmt.Errorf("remove a peer: %w", err)
+	}
+	return note(s.ctx, s.tx, act)
 }
 
 // compare gives what has to go, to be changed and to be added.
@@ -162,7 +171,7 @@ func (s filing) put(f filed) error {
 		if err := addPeer(s.ctx, s.tx, f.Peer, &f.position, s.by.At); err != nil {
 			return err
 		}
-		return s.note("peer.add", f.Peer)
+		return note(s.ctx, s.tx, s.act("peer.add", f.Peer))
 	}
 	if err := changePeer(s.ctx, s.tx, f.Peer, s.by.At); err != nil {
 		return err
@@ -170,10 +179,9 @@ func (s filing) put(f filed) error {
 	if _, err := s.tx.Exec(s.ctx, `UPDATE peer SET position = $2 WHERE id = $1`, f.ID, f.position); err != nil {
 		return fmt.Errorf("move a peer: %w", err)
 	}
-	return s.note("peer.set", f.Peer)
+	return note(s.ctx, s.tx, s.act("peer.set", f.Peer))
 }
 
-func (s filing) note(what string, p peers.Peer) error {
-	act := s.by.Did(what, p.AID, s.by.At).With("endpoint", p.Endpoint).With("name", p.Name).With("delivery", p.Delivery).With("discovery", p.Discovery)
-	return note(s.ctx, s.tx, act)
+func (s filing) act(what string, p peers.Peer) audit.Act {
+	return s.by.Did(what, p.AID, s.by.At).With("endpoint", p.Endpoint).With("name", p.Name).With("delivery", p.Delivery).With("discovery", p.Discovery)
 }

@@ -91,6 +91,24 @@ func TestAFileKeepsWhatIsNotItsWord(t *testing.T) {
 	}
 }
 
+// The file is the word on who goes, whatever is owed: what was is on record.
+func TestAFileTakesOutWhoIsInDebt(t *testing.T) {
+	s := peerTable(t)
+	if _, err := s.Sync(t.Context(), filedAs("a 1 ha"), did("serve")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.pool.Exec(t.Context(), `INSERT INTO clearing (aid, is_open, most, owed, due) VALUES ($1, true, 100, 30, 12)`, s.named(t, "a").AID); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := s.Sync(t.Context(), nil, did("serve")); err != nil || changed != 1 {
+		t.Fatalf("%d changes, %v", changed, err)
+	}
+	acts, err := NewAudit(s.pool).Acts(t.Context(), audit.Question{Limit: 1})
+	if err != nil || acts[0].What != "peer.remove" || acts[0].Detail["owed"] != 30.0 || acts[0].Detail["due"] != 12.0 {
+		t.Errorf("on record: %+v, %v", acts, err)
+	}
+}
+
 // What a command entered is not taken from it, and the line that wants it is named.
 func TestAFileTakesNothingFromACommand(t *testing.T) {
 	s := peerTable(t, "x")

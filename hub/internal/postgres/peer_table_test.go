@@ -56,7 +56,7 @@ func TestPeersReachEveryProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	reaches("paused", func(t *peers.Table) bool { return len(t.Delivering()) == 0 && len(t.All()) == 1 })
-	if err := s.Remove(t.Context(), id, did("peer.remove")); err != nil {
+	if err := s.Remove(t.Context(), id, false, did("peer.remove")); err != nil {
 		t.Fatal(err)
 	}
 	reaches("removed", func(t *peers.Table) bool { return len(t.All()) == 0 })

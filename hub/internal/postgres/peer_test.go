@@ -47,7 +47,7 @@ func (s *Peers) named(t *testing.T, name string) peers.Standing {
 
 func TestPeersStandInTheirOrder(t *testing.T) {
 	s := peerTable(t, "one", "two", "three")
-	if err := s.Remove(t.Context(), s.named(t, "two").ID, did("peer.remove")); err != nil {
+	if err := s.Remove(t.Context(), s.named(t, "two").ID, false, did("peer.remove")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Add(t.Context(), peers.Peer{AID: "aid-two", Endpoint: "https://two", Name: "two", KEL: []byte("kel")}, did("peer.add")); err != nil {
@@ -132,7 +132,7 @@ func TestPeersStamp(t *testing.T) {
 		{"a failure meanwhile", false, refuse(peers.Failure{Code: "code"})},
 		{"its return", true, prove("kel+", "kel+")},
 		{"a failure", false, refuse(peers.Failure{Code: "code", Why: "words"})},
-		{"a peer that goes", true, func() error { return s.Remove(t.Context(), s.named(t, "two").ID, did("peer.remove")) }},
+		{"a peer that goes", true, func() error { return s.Remove(t.Context(), s.named(t, "two").ID, false, did("peer.remove")) }},
 	}
 	for _, tt := range tests {
 		before, _ := s.Stamp(t.Context())
@@ -151,7 +151,7 @@ func TestPeersStamp(t *testing.T) {
 
 func TestPeersChangeNobody(t *testing.T) {
 	s := peerTable(t)
-	if err := s.Remove(t.Context(), 1, did("peer.remove")); !errs.Is(err, "peer_unknown") {
+	if err := s.Remove(t.Context(), 1, false, did("peer.remove")); !errs.Is(err, "peer_unknown") {
 		t.Errorf("remove: %v", err)
 	}
 	if err := s.Change(t.Context(), 1, did("peer.set"), func(*peers.Peer) error { return nil }); !errs.Is(err, "peer_unknown") {
@@ -209,6 +209,42 @@ func TestPeersAreClaimedOnce(t *testing.T) {
 		}
 		if got := due(tt.after); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.says, got, tt.want)
+		}
+	}
+}
+
+// Credits that are owed either way can be cleared with a peer alone: it does not go
+// unnoticed with them, and nothing of it is forgotten by the attempt.
+func TestAPeerInDebtStays(t *testing.T) {
+	for _, c := range []struct {
+		why     string
+		clears  string
+		refused bool
+	}{
+		{"one that owes", `VALUES ('aid-two', true, 100, 30, 0)`, true},
+		{"one that is owed, and cleared with no more", `VALUES ('aid-two', false, 0, 0, 12)`, true},
+		{"one whose debts are cleared", `VALUES ('aid-two', true, 100, 0, 0)`, false},
+		{"one beside another that owes", `VALUES ('aid-one', true, 100, 30, 0)`, false},
+	} {
+		s := peerTable(t, "one", "two")
+		if _, err := s.pool.Exec(t.Context(), `INSERT INTO clearing (aid, is_open, most, owed, due) `+c.clears); err != nil {
+			t.Fatal(err)
+		}
+		two := s.named(t, "two")
+		err := s.Remove(t.Context(), two.ID, false, did("peer.remove"))
+		if errs.Is(err, "peer_in_debt") != c.refused || !c.refused && err != nil {
+			t.Errorf("%s: %v", c.why, err)
+		}
+		if !c.refused {
+			continue
+		}
+		s.named(t, "two")
+		if err := s.Remove(t.Context(), two.ID, true, did("peer.remove")); err != nil {
+			t.Errorf("%s, its debt left: %v", c.why, err)
+		}
+		acts, err := NewAudit(s.pool).Acts(t.Context(), audit.Question{Limit: 9})
+		if err != nil || len(acts) != 3 || acts[0].Detail["owed"] == nil || acts[0].Detail["due"] == nil {
+			t.Errorf("%s: on record %+v, %v, want the sums in the last", c.why, acts, err)
 		}
 	}
 }
