@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
@@ -27,6 +28,8 @@ type App struct {
 	hub  *hub
 	at   *faces
 	run  []func() error
+
+	slack time.Duration // more for each part of a stop, where nobody waits for it
 }
 
 // New binds the listening addresses, opens the database (starting a private one
@@ -111,5 +114,9 @@ func (a *App) stop(ctx context.Context, stopLoops func(), g *errgroup.Group) err
 		{"requests", requestsBy, a.at.hangUp},
 		{"loops", loopsBy, func(context.Context) error { stopLoops(); return g.Wait() }},
 	}
-	return stop(ctx, append(parts, a.data.parts()...)...)
+	parts = append(parts, a.data.parts()...)
+	for i := range parts {
+		parts[i].by += a.slack
+	}
+	return stop(ctx, parts...)
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -21,6 +22,7 @@ import (
 	"github.com/anet-hub/anet/migrations"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
+	"github.com/anet-hub/anet/shared/testkit"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -42,6 +44,7 @@ func startWith(t *testing.T, url string, change func(*Config)) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.slack = time.Minute // how long a stop may take is told in stop_test.go
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- a.Run(ctx) }()
@@ -69,6 +72,12 @@ func get(t *testing.T, a *App, path string, v any) int {
 	return resp.StatusCode
 }
 
+// ready waits until a process says that it can serve.
+func ready(t *testing.T, a *App) {
+	t.Helper()
+	testkit.Until(t, "/readyz is 200", func() bool { return get(t, a, "/readyz", nil) == http.StatusOK })
+}
+
 // Processes that start at once on an empty database are one hub.
 func TestTwoProcessesAreOneHub(t *testing.T) {
 	url := pgtest.URL(t)
@@ -81,9 +90,7 @@ func TestTwoProcessesAreOneHub(t *testing.T) {
 		t.Errorf("two identities on one database: %s and %s", a.AID(), b.AID())
 	}
 	for _, p := range []*App{a, b} {
-		if status := get(t, p, "/readyz", nil); status != http.StatusOK {
-			t.Errorf("readyz = %d", status)
-		}
+		ready(t, p)
 	}
 }
 
@@ -104,7 +111,7 @@ func TestRotationReachesRunningProcesses(t *testing.T) {
 	if v, err := op.Rotate(t.Context(), audit.By{Who: "tester"}); err != nil || v.Seq != 1 {
 		t.Fatalf("Rotate = %+v, %v", v, err)
 	}
-	get(t, a, "/readyz", nil) // asks the database, as a balancer does all the time
+	ready(t, a) // asks the database, as a balancer does all the time
 	get(t, a, "/hub/identity", &after)
 	if rel, err := identity.Compare(after.KEL, before.KEL); err != nil || rel != identity.Extends || after.AID != before.AID {
 		t.Errorf("the history is %v of the former one, AID %s then %s (%v)", rel, before.AID, after.AID, err)
@@ -129,10 +136,10 @@ func TestAMigrationUnderARunningProcess(t *testing.T) {
 		if _, err := pool.Exec(t.Context(), step.sql, step.args...); err != nil {
 			t.Fatal(err)
 		}
-		var said struct{ Check string }
-		if status := get(t, a, "/readyz", &said); status != step.ready || status != 200 && said.Check != "schema" {
-			t.Errorf("after %s /readyz is %d for %q, want %d", step.what, status, said.Check, step.ready)
-		}
+		testkit.Until(t, fmt.Sprintf("after %s /readyz is %d", step.what, step.ready), func() bool {
+			var said struct{ Check string }
+			return get(t, a, "/readyz", &said) == step.ready && (step.ready == http.StatusOK || said.Check == "schema")
+		})
 	}
 	start(t, pool.Config().ConnString()) // as one more process of the older program
 }

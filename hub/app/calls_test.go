@@ -15,12 +15,13 @@ import (
 )
 
 func askHub(v *visitor) {
-	for _, target := range []string{"/healthz", "/readyz", "/metrics", "/hub/identity", "/stats"} {
+	for _, target := range []string{"/healthz", "/metrics", "/hub/identity", "/stats"} {
 		v.get("200", target)
 	}
 	for _, target := range []string{"/openapi.yaml", "/limits", "/llms.txt"} {
 		v.tagged(v.opened(http.MethodGet, target, ""))
 	}
+	v.ready()
 	v.call("200", v.operator, "/hub/probe", "{}"+strings.Repeat(" ", 64<<10))
 	v.call("401 not_the_owner", v.joined("alice"), "/hub/probe", "")
 	v.post("401 bad_auth_headers", "/hub/probe", "")

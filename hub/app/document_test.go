@@ -78,7 +78,10 @@ func skeleton(method, path string) string {
 // comes. What operations have in common has to be seen once.
 func TestAnswersAreThoseOfTheDocument(t *testing.T) {
 	v := newVisitor(t)
-	v.visit(func(c *Config) { c.P2PPeers, c.Envelope, c.Memory = true, 64<<10, 64<<20 })
+	v.visit(func(c *Config) {
+		c.P2PPeers, c.Envelope, c.Memory = true, 64<<10, 64<<20
+		c.RegisterRate, c.ReviewRate = 0.01, 0.01
+	})
 	t.Run("hub", v.in(askHub))
 	t.Run("registration", v.in(register))
 	t.Run("what an agent says", v.in(say))

@@ -91,7 +91,7 @@ func TestListenAtASocket(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}}}
-	resp, err := client.Get("http://hub/readyz")
+	resp, err := client.Get("http://hub/healthz")
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%v %v at %s", resp, err, a.Addr())
 	}

@@ -28,7 +28,7 @@ func manager(t *testing.T) (conn *net.UnixConn, socket string) {
 func (s *secured) told() string {
 	s.t.Helper()
 	said := make([]byte, 100)
-	err := s.manager.SetReadDeadline(time.Now().Add(settling + 30*time.Second))
+	err := s.manager.SetReadDeadline(time.Now().Add(settling + 2*time.Minute))
 	n := 0
 	if err == nil {
 		n, err = s.manager.Read(said)

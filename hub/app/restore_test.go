@@ -147,6 +147,7 @@ func makeHub(t *testing.T, cfg Config) {
 		t.Fatal(err)
 	}
 	cancel()
+	a.slack = time.Minute
 	if err := a.Run(ctx); err != nil {
 		t.Fatal(err)
 	}

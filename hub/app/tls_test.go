@@ -78,6 +78,7 @@ func secure(t *testing.T, ca *authority.Authority, database string, ports [2]int
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.slack = time.Minute
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -243,7 +244,7 @@ func TestAnyProcessAnswersChallenges(t *testing.T) {
 func TestCertificatesAreRenewed(t *testing.T) {
 	t.Parallel()
 	ports, database := freePorts(t), pgtest.URL(t)
-	ca := authority.Start(t, authority.Options{TLSPort: ports[0], HTTPPort: ports[1], Lifetime: 40 * time.Second})
+	ca := authority.Start(t, authority.Options{TLSPort: ports[0], HTTPPort: ports[1], Lifetime: time.Minute}) // it has 18 seconds to be renewed
 	a, _ := secure(t, ca, database, ports, hubName)
 	b, _ := secure(t, ca, database, freePorts(t), hubName)
 	first := a.certified(hubName).TLS.PeerCertificates[0]

@@ -143,6 +143,18 @@ func (h *town) forwards(n *directorytest.Node, body wire.Send, via string) {
 	}
 }
 
+// delivers is forwards for a sender that comes again as it is told to.
+func (h *town) delivers(n *directorytest.Node, body wire.Send, via string) {
+	h.t.Helper()
+	testkit.Until(h.t, "the message is taken by the other hub", func() bool {
+		a := h.do(h.signed(n, "/relay/send", body))
+		if a.status != http.StatusOK && a.header.Get("Retry-After") == "" {
+			h.t.Fatalf("%s %v, and nobody says when to come again", a, a.body)
+		}
+		return a.status == http.StatusOK && a.body["via_hub"] == via
+	})
+}
+
 func blockOf(aid string) moderation.Block {
 	return moderation.Block{Target: moderation.Target{AID: aid}, At: time.Now()}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/anet-hub/anet/hub/pgtest"
 	"github.com/anet-hub/anet/shared/envelope"
 	"github.com/anet-hub/anet/shared/relayauth"
+	"github.com/anet-hub/anet/shared/testkit"
 	"github.com/anet-hub/anet/shared/wire"
 )
 
@@ -201,6 +202,12 @@ func (v *visitor) call(want string, n *directorytest.Node, target string, body a
 	return v.expect(want, v.signed(n, target, body))
 }
 
+// ready waits until the hub says that it can serve: its database may be slow to say so.
+func (v *visitor) ready() {
+	v.t.Helper()
+	testkit.Until(v.t, "/readyz is 200", func() bool { return v.do(v.opened(http.MethodGet, "/readyz", "")).status == http.StatusOK })
+}
+
 // tagged asks twice, the second time with the tag of the first answer.
 func (v *visitor) tagged(r *http.Request) {
 	v.t.Helper()
@@ -216,7 +223,7 @@ func (v *visitor) tagged(r *http.Request) {
 // and says twice, and alike, when to come back.
 func (v *visitor) until(want string, request func() *http.Request) {
 	v.t.Helper()
-	for range 100 {
+	for range 1000 {
 		a := v.do(request())
 		if a.String() != want {
 			continue
@@ -227,7 +234,7 @@ func (v *visitor) until(want string, request func() *http.Request) {
 		}
 		return
 	}
-	v.t.Errorf("a hundred requests were not answered %s", want)
+	v.t.Errorf("a thousand requests were not answered %s", want)
 }
 
 // joined is an agent that is registered.

@@ -117,18 +117,18 @@ func TestForwardBodies(t *testing.T) {
 // for it, and is there once.
 func TestForwardIsDelivered(t *testing.T) {
 	h := newHarbour(t)
+	h.shutEyes() // nothing but the forward ends the wait
 	env, polled := h.sealedFor(h.to.AID()), make(chan wire.Polled)
-	go func() { polled <- h.poll(h.to, `{"wait_ms":20000}`) }()
+	go func() { polled <- h.poll(h.to, `{"wait_ms":55000}`) }()
 	testkit.Until(t, "the poll waits", func() bool { return h.board.Waiting() == 1 })
-	began := time.Now()
 	for i, want := range []string{`{"status":"queued"}`, `{"status":"DUPLICATE"}`} {
 		if status, answer := h.bring(h.signed(h.from, env, unchanged)); status != []int{202, 200}[i] || answer != want {
 			t.Errorf("%d: %d %s", i, status, answer)
 		}
 	}
 	got := <-polled
-	if len(got.Messages) != 1 || string(got.Messages[0].Envelope) != string(env) || time.Since(began) > 10*time.Second {
-		t.Errorf("%d messages after %s", len(got.Messages), time.Since(began))
+	if len(got.Messages) != 1 || string(got.Messages[0].Envelope) != string(env) {
+		t.Errorf("%d messages", len(got.Messages))
 	}
 }
 

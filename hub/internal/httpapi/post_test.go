@@ -40,6 +40,8 @@ type post struct {
 	srv   *httptest.Server
 	db    *pgxpool.Pool
 
+	shutEyes func() // ends looking for mail that nobody tells of
+
 	mu sync.Mutex
 	ts uint64 // of the last request: each is signed in a millisecond of its own
 }
@@ -83,7 +85,7 @@ func newPostOn(t testing.TB, on terms, url string, hub *identity.Controller, age
 		p.enroll(c)
 	}
 	p.serve(proofs)
-	p.run(func(ctx context.Context) { _ = p.board.Run(ctx); bus.Close() })
+	p.shutEyes = p.run(func(ctx context.Context) { _ = p.board.Run(ctx); bus.Close() })
 	return p
 }
 
@@ -98,11 +100,14 @@ func (p *post) serve(proofs *postgres.Replay, more ...Group) {
 	p.t.Cleanup(func() { p.board.Close(); p.srv.Close() })
 }
 
-func (p *post) run(loop func(context.Context)) {
+// run gives a way to end the loop before the test does.
+func (p *post) run(loop func(context.Context)) (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { loop(ctx) })
-	p.t.Cleanup(func() { stop(); wg.Wait() })
+	end = func() { stop(); wg.Wait() }
+	p.t.Cleanup(end)
+	return end
 }
 
 func (p *post) Current() *identity.Controller { return p.hub }
