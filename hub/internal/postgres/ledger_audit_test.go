@@ -94,6 +94,10 @@ func TestAuditFindsEveryChange(t *testing.T) {
 		`UPDATE issuance SET kind = 'anet.credit.issued' WHERE seq = 3`,
 		`UPDATE issuance SET record = (SELECT record FROM issuance WHERE seq = 2) WHERE seq = 1`,
 		`UPDATE issuance SET record = set_byte(record, 40, 255 - get_byte(record, 40)) WHERE seq = 2`,
+		`UPDATE issuance SET record = set_byte(record, position('\x0c5840'::bytea IN record) + 9, 255 - get_byte(record, position('\x0c5840'::bytea IN record) + 9)) WHERE seq = 2`,
+		`WITH i AS (UPDATE issuance SET at = at + interval '1 day' WHERE seq = 1 RETURNING aid)
+			UPDATE account_entry SET at = at + interval '1 day' WHERE auth_id IS NULL AND aid IN (SELECT aid FROM i)`,
+		`UPDATE ledger SET issued = issued + 1, retired = retired + 1`,
 		`UPDATE ledger SET issued = issued + 1`,
 		`UPDATE ledger SET retired = retired + 1`,
 		`UPDATE ledger SET head_id = 'x'`,

@@ -174,9 +174,11 @@ func TestAuditFindsEveryChangeOfADebt(t *testing.T) {
 	by := audit.By{Who: "op", How: "test"}
 	for i, from := range []*bank{b, peer} {
 		to := u.banks[1-i]
-		p := ledgertest.Pay(u.members[i][0].Key, u.members[1-i][0].AID(), from.key.AID(), 20, b.clock.now())
-		if s, err := to.Settle(t.Context(), p.Request(t), ""); err != nil || !s.Success {
-			t.Fatalf("%+v, %v", s, err)
+		for range 2 {
+			p := ledgertest.Pay(u.members[i][0].Key, u.members[1-i][0].AID(), from.key.AID(), 10, b.clock.now())
+			if s, err := to.Settle(t.Context(), p.Request(t), ""); err != nil || !s.Success {
+				t.Fatalf("%+v, %v", s, err)
+			}
 		}
 		if _, err := from.Clear(t.Context(), to.key.AID(), 7, "", by); err != nil {
 			t.Fatal(err)
@@ -195,7 +197,9 @@ func TestAuditFindsEveryChangeOfADebt(t *testing.T) {
 		`UPDATE peer_payment SET amount = amount + 1`,
 		`UPDATE peer_payment SET pay_to = payer`,
 		`UPDATE peer_payment SET hub = payer`,
+		`UPDATE peer_payment SET payer = pay_to`,
 		`UPDATE peer_payment SET receipt = signed`,
+		`UPDATE peer_payment p SET receipt = (SELECT receipt FROM peer_payment o WHERE o.auth_id <> p.auth_id)`,
 		`UPDATE peer_payment SET receipt`+spoilt,
 		`UPDATE settlement SET due_to = NULL WHERE due_to IS NOT NULL`,
 		`UPDATE settlement SET due_to = payer WHERE due_to IS NOT NULL`,

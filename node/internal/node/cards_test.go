@@ -72,7 +72,16 @@ func TestExtendedCards(t *testing.T) {
 				t.Error("an agent was contacted though its card speaks of no payment")
 			}
 		}
-		look("") // not_configured
+		w.must(alice.Lists.Put(shop.aid(), peers.Trust))
+		public.Charge = ChargeFree
+		look("") // a contact is asked, and has none
+		if n := len(w.hub.Attempts()); n == before {
+			t.Error("a contact was not asked")
+		}
+		_, err := alice.Lists.Remove(shop.aid())
+		w.must(err)
+		public.Charge = ChargeSome
+		look("")
 		general = w.priced(shop, 1, map[string]uint64{"job": 5}, "free", "job")
 		list = w.priced(shop, 1, map[string]uint64{"job": 5, "more": 7}, "free", "job", "more")
 		time.Sleep(time.Hour)
@@ -139,10 +148,58 @@ func TestAnAgentThatGivesNoCard(t *testing.T) {
 				t.Errorf("after %v: %q, %v; want %s within %v", time.Since(begun), got.PricesError, err, CardUnanswered, most)
 			}
 		}
-		if n := len(w.hub.Mail(shop.aid())); n != 1 {
-			t.Errorf("it was asked %d times, want once", n)
+		asked := func(when string, want int) {
+			t.Helper()
+			if n := len(w.hub.Mail(shop.aid())); n != want {
+				t.Errorf("%s it was asked %d times, want %d", when, n, want)
+			}
 		}
+		asked("at once", 1)
+		time.Sleep(cardPause - cardWait - time.Second)
+		_, err := alice.Priced(t.Context(), public)
+		w.must(err)
+		asked("within the minute", 1)
+		time.Sleep(time.Second)
+		_, err = alice.Priced(t.Context(), public)
+		w.must(err)
+		asked("after the minute", 2)
 	})
+}
+
+// An answer is one to the very request, by the agent that was asked.
+func TestAnswersForCardsAreThoseOfTheAgentAsked(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		spoil func(w *world, by **stranger, a *task.CardAnswer)
+		want  string
+	}{
+		{"as it should be", func(*world, **stranger, *task.CardAnswer) {}, ""},
+		{"to another request", func(_ *world, _ **stranger, a *task.CardAnswer) { a.Nonce[0] ^= 1 }, CardUnanswered},
+		{"by somebody else", func(w *world, by **stranger, _ *task.CardAnswer) { *by = w.stranger() }, CardUnanswered},
+		{"that it is busy", func(_ *world, _ **stranger, a *task.CardAnswer) { a.Status = task.CardBusy }, CardIsBusy},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			story(t, func(t *testing.T, w *world) {
+				alice, shop := w.node("alice"), w.stranger()
+				shown := make(chan Card, 1)
+				go func() {
+					got, err := alice.Priced(t.Context(), Card{AID: shop.signer.AID(), Verified: true, Card: []byte("{}"), Charge: ChargeSome})
+					w.must(err)
+					shown <- got
+				}()
+				time.Sleep(time.Second)
+				asked := shop.open()[0]
+				request, err := task.Parse[task.CardRequest](asked.Body)
+				w.must(err)
+				by, answer := shop, task.CardAnswer{Nonce: request.Nonce, Status: task.CardNotConfigured}
+				tt.spoil(w, &by, &answer)
+				by.send(alice, task.TypeCard, asked.Ix, body(w, answer))
+				if got := <-shown; got.PricesError != tt.want {
+					t.Errorf("%q, want %q", got.PricesError, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // A stranger gets six answers in a minute, and a denied one none.
