@@ -186,6 +186,9 @@ func TestWhatWasBoughtStaysBought(t *testing.T) {
 			again.Header.Get(payment.HeaderRequired) != "" || !header[payment.SettlementResponse](t, again, payment.HeaderResponse).Success {
 			t.Errorf("%s: %d %s, want the voucher", c.why, again.StatusCode, again.raw)
 		}
+		if a := m.buy("text.other", p); a.StatusCode == 200 {
+			t.Errorf("%s: the voucher is sold for another capability: %s", c.why, a.raw)
+		}
 		p.Forged = true
 		if a := m.buy("text.digest", p); a.StatusCode == 200 {
 			t.Errorf("%s: the voucher goes to somebody who did not sign: %s", c.why, a.raw)

@@ -155,9 +155,12 @@ func to(k *journal.Task, kind string, body []byte) outbox.Draft {
 func (d *Dispatch) Canceled(tx *journal.Tx, k *journal.Task, why task.Reason) error {
 	k.CancelRequested, k.Reason = true, string(why)
 	words := ""
-	if k.Started {
+	switch {
+	case k.Started:
 		words = "The work had begun; its effect may have happened."
 		k.Effect, k.Note = string(effect.Unverified), words
+	case k.Capability != "":
+		k.Effect = string(effect.Unavailable)
 	}
 	k.To(task.Canceled, tx.Now())
 	if err := tx.PutTask(k); err != nil {

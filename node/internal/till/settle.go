@@ -11,7 +11,6 @@ import (
 	"github.com/anet-hub/anet/node/internal/journal"
 	"github.com/anet-hub/anet/node/internal/mailbox"
 	"github.com/anet-hub/anet/shared/codec"
-	"github.com/anet-hub/anet/shared/effect"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/payment"
@@ -284,7 +283,6 @@ func (t *Till) failed(tx *journal.Tx, k *journal.Task, held bool, answer payment
 		return err
 	}
 	if k.CancelRequested {
-		k.Effect = string(effect.Unavailable)
 		return t.Dispatch.Canceled(tx, k, "")
 	}
 	q, found, err := tx.Quote(id)

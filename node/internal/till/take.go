@@ -165,6 +165,5 @@ func (t *Till) Declined(tx *journal.Tx, k *journal.Task) error {
 		}
 		return err
 	}
-	k.Effect = string(effect.Unavailable)
 	return t.Dispatch.Canceled(tx, k, "")
 }
