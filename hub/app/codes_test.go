@@ -62,6 +62,7 @@ var elsewhere = map[string]string{
 	"400 reference_invalid":   "to operators",
 	"409 discharge_under_way": "to operators",
 	"400 more_than_due":       "to operators",
+	"409 more_than_owed":      "to operators",
 	"404 invite_unknown":      "to operators",
 	"409 invite_revoked":      "to operators",
 	"409 blocked_already":     "to operators",
@@ -89,7 +90,8 @@ var spelled = map[string][]string{
 		"invalid_signature", "network_mismatch", "payee_mismatch", "unknown_payer", "unsupported_scheme"}, // of ledger.Refusal
 	"invite": {wire.InviteRequired, wire.InviteUnknown, wire.InviteRevoked, wire.InviteExpired,
 		wire.InviteUsedUp}, // of admission.refusal
-	"l.reason": nil, // of admission: those given to NewLimiter
+	"wire.MoreThanOwed": {wire.MoreThanOwed},
+	"l.reason":          nil, // of admission: those given to NewLimiter
 }
 
 // What the hub can say and what the document says it can are the same codes,

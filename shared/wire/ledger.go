@@ -179,6 +179,10 @@ type Clear struct {
 	Receipt []byte `json:"receipt"`
 }
 
+// MoreThanOwed is the code of a statement beyond the debt of who made it: it was not
+// taken, now or before.
+const MoreThanOwed = "more_than_owed"
+
 // Cleared answers it: what that hub still owes.
 type Cleared struct {
 	Peer string `json:"peer"`

@@ -12,6 +12,7 @@ import (
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 // Debt is how this hub and a peer stand (wire 2, J.6). Taking payments on another
@@ -50,13 +51,15 @@ type Clearing interface {
 	Credit(ctx context.Context, p PeerPayment, seal Seal) error
 
 	// Receive takes a statement of another hub, once, and tells what it still owes.
-	// One beyond the debt is Invalid, reason more_than_owed.
+	// One beyond the debt is Invalid, reason wire.MoreThanOwed.
 	Receive(ctx context.Context, d Discharge) (owed uint64, err error)
 	// Prepare writes down a statement to another hub. Where one is under way it gives
 	// that: the other hub may have taken it. One beyond the debt is Invalid, reason
 	// more_than_due.
 	Prepare(ctx context.Context, d Discharge) (Discharge, error)
-	// Discharged counts a statement that the other hub took.
+	// Withdraw forgets a statement that the other hub did not take.
+	Withdraw(ctx context.Context, d Discharge) error
+	// Discharged counts a statement that the other hub took, also a withdrawn one.
 	Discharged(ctx context.Context, d Discharge, act audit.Act) (due uint64, err error)
 }
 
@@ -187,9 +190,24 @@ func (l *Ledger) Clear(ctx context.Context, peer string, amount uint64, referenc
 		return 0, errs.New(errs.Conflict, "discharge_under_way", "a statement over %d credits is under way: clear that amount first", d.Amount)
 	}
 	if err := l.Peers.Clear(ctx, peer, hub.AID(), d.Receipt); err != nil {
-		return 0, err
+		return 0, l.uncleared(ctx, d, err)
 	}
 	return l.Store.Discharged(ctx, d, by.Did("credit.clear", peer, l.now()).With("amount", amount).With("statement", d.AuthID))
+}
+
+// uncleared makes room for another statement where this one was not taken. A hub that
+// had taken it before would not say that it is owed less; and after any other failure
+// it may have.
+func (l *Ledger) uncleared(ctx context.Context, d Discharge, failed error) error {
+	if !errs.Is(failed, wire.MoreThanOwed) {
+		return failed
+	}
+	if err := l.Store.Withdraw(ctx, d); err != nil {
+		return err
+	}
+	return errs.New(errs.Conflict, wire.MoreThanOwed, "the peer says that it is owed less than %d credits, and took no statement; "+
+		"a payment whose payee has not brought it again since its answer was lost is owed at this hub alone: compare with its operator what credit due shows, "+
+		"and clear what both show", d.Amount).Because(failed)
 }
 
 func (l *Ledger) statement(hub *identity.Controller, peer string, amount uint64, reference string) (d Discharge, err error) {

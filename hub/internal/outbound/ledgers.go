@@ -114,7 +114,11 @@ func (l *Ledgers) HomeOf(ctx context.Context, hubs []string, aid string) (home s
 
 // Clear implements ledger.Peers.
 func (l *Ledgers) Clear(ctx context.Context, hub, self string, receipt []byte) error {
-	status, _, err := l.post(ctx, l.circuits, hub, "/federation/clear", wire.Clear{PeerAID: self, Receipt: receipt})
+	status, answer, err := l.post(ctx, l.circuits, hub, "/federation/clear", wire.Clear{PeerAID: self, Receipt: receipt})
+	var p wire.Problem
+	if err == nil && status == http.StatusBadRequest && codec.UnmarshalObject(answer, &p) == nil && p.Code == wire.MoreThanOwed {
+		return errs.New(errs.Invalid, wire.MoreThanOwed, "the peer says that it is owed less than that")
+	}
 	return accepted(status, err)
 }
 

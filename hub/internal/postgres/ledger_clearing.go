@@ -10,6 +10,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/shared/errs"
+	"github.com/anet-hub/anet/shared/wire"
 )
 
 // Debts implements ledger.Clearing.
@@ -144,7 +145,7 @@ func (s *Ledger) Receive(ctx context.Context, d ledger.Discharge) (owed uint64, 
 }
 
 func errMoreThanOwed(owed, stated uint64) error {
-	return errs.New(errs.Invalid, "more_than_owed", "that hub owes %d credits, and states that it paid %d", owed, stated).In("receipt")
+	return errs.New(errs.Invalid, wire.MoreThanOwed, "that hub owes %d credits, and states that it paid %d", owed, stated).In("receipt")
 }
 
 func dischargeArgs(d ledger.Discharge) pgx.NamedArgs {
@@ -174,7 +175,14 @@ func (s *Ledger) Prepare(ctx context.Context, d ledger.Discharge) (kept ledger.D
 	return kept, found(err, nil, "prepare a statement")
 }
 
-// Discharged implements ledger.Clearing.
+// Withdraw implements ledger.Clearing.
+func (s *Ledger) Withdraw(ctx context.Context, d ledger.Discharge) error {
+	_, err := s.pool.Exec(ctx, `DELETE FROM discharge WHERE auth_id = @auth_id AND ours AND done_at IS NULL`, dischargeArgs(d))
+	return found(err, nil, "withdraw a statement")
+}
+
+// Discharged implements ledger.Clearing. Of two who brought one statement at once, the
+// other may have been refused, and have withdrawn it.
 func (s *Ledger) Discharged(ctx context.Context, d ledger.Discharge, act audit.Act) (due uint64, err error) {
 	err = acting(ctx, s.pool, act, func(tx pgx.Tx) error {
 		left, err := owe(ctx, tx, d.Hub, 0, 0)
@@ -183,7 +191,9 @@ func (s *Ledger) Discharged(ctx context.Context, d ledger.Discharge, act audit.A
 		}
 		args := dischargeArgs(d)
 		args["now"] = act.At
-		tag, err := tx.Exec(ctx, `UPDATE discharge SET done_at = @now WHERE auth_id = @auth_id AND ours AND done_at IS NULL`, args)
+		tag, err := tx.Exec(ctx, `
+			INSERT INTO discharge AS d (auth_id, hub, ours, amount, receipt, at, done_at) VALUES (@auth_id, @hub, true, @amount, @receipt, @at, @now)
+			ON CONFLICT (auth_id) DO UPDATE SET done_at = @now WHERE d.ours AND d.done_at IS NULL`, args)
 		if err == nil && tag.RowsAffected() == 1 {
 			left, err = owe(ctx, tx, d.Hub, 0, -int64(d.Amount))
 		}
