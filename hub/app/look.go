@@ -39,7 +39,7 @@ func Look(ctx context.Context, cfg Config, log *slog.Logger) (in doctor.Inside) 
 	in.Key = key.Current()
 	facts, err := data.DB.Facts(ctx, time.Now)
 	if err == nil && facts.Peers {
-		in.Peers, err = postgres.NewPeers(data.DB.Pool).Peers(ctx)
+		in.Peers, err = postgres.NewPeers(data.DB.Pool).Standings(ctx)
 	}
 	if in.Err = err; err == nil {
 		in.Facts = &facts

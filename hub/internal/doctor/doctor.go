@@ -28,9 +28,9 @@ type Inside struct {
 	Err   error // why there is nothing
 	Key   *identity.Controller
 	Facts *postgres.Facts
-	Peers []peers.Peer // in table order; known where Facts are
-	Conns int          // that one process opens at most
-	Dir   string       // of data; empty where it is not on this machine
+	Peers []peers.Standing // in table order; known where Facts are
+	Conns int              // that one process opens at most
+	Dir   string           // of data; empty where it is not on this machine
 }
 
 // Case is what to look at.

@@ -27,6 +27,7 @@ type Net interface {
 const (
 	peersAtOnce = 4
 	maxPeerPage = 1 << 20
+	lately      = 15 * time.Minute
 )
 
 // peers looks at each peer in the way that this hub comes to it.
@@ -92,7 +93,7 @@ func (x *exam) ownAddress(ctx context.Context) {
 // visit is the look at one peer.
 type visit struct {
 	*exam
-	peer peers.Peer
+	peer peers.Standing
 	good []string
 }
 
@@ -136,11 +137,16 @@ var failures = map[string]string{
 func (v *visit) proves(ctx context.Context) bool {
 	says, err := v.Net.Identity(ctx, v.peer.Endpoint)
 	if err == nil {
-		_, err = peers.Prove(v.peer, says)
+		_, err = peers.Prove(v.peer.Peer, says)
 	}
 	if err == nil {
 		v.good = append(v.good, "proves who it is")
 		return true
+	}
+	if errs.Is(err, "address_refused") && v.hubReaches() {
+		v.skip("peers", "%s answers the hub, last at %s; this command may not call it there: give it the hub's --peer-allow-range",
+			v.peer.Name, v.peer.LastSuccess.UTC().Format(time.DateTime))
+		return false
 	}
 	next := "see that it runs and that this machine reaches it: curl " + v.peer.Endpoint + "/hub/identity"
 	if e := errs.As(err); e != nil && failures[e.Reason] != "" {
@@ -148,6 +154,12 @@ func (v *visit) proves(ctx context.Context) bool {
 	}
 	v.wrong("does not prove who it is: "+err.Error(), "mail to and from its agents waits at its senders, and nothing new is learned from it", next)
 	return false
+}
+
+// hubReaches reports whether the hub that serves has had an answer lately: it asks
+// every five minutes.
+func (v *visit) hubReaches() bool {
+	return !v.peer.Failing() && v.Now().Sub(v.peer.LastSuccess) < lately
 }
 
 // get asks the peer something, signed where there is an action.

@@ -58,7 +58,8 @@ func beside(t *testing.T) (*healthy, *neighbour) {
 	h, key := newHealthy(t), other(t)
 	n := &neighbour{key: key, says: key, own: h.Inside.Key, keys: http.StatusNotFound, stream: http.StatusOK, older: http.StatusNotFound}
 	h.Net = n
-	h.Inside.Peers = []peers.Peer{{ID: 1, AID: key.AID(), Endpoint: "https://labs.example", Name: "labs", Delivery: true, Discovery: true}}
+	h.Inside.Peers = []peers.Standing{{Peer: peers.Peer{
+		ID: 1, AID: key.AID(), Endpoint: "https://labs.example", Name: "labs", Delivery: true, Discovery: true}}}
 	return h, n
 }
 
@@ -104,6 +105,32 @@ func TestPeersAreFoundOut(t *testing.T) {
 		}
 		if !found || got.Findings() != 1 {
 			t.Errorf("%s: want %q and %q, found %s", tt.name, tt.says, tt.next, words(got))
+		}
+	}
+}
+
+// A command that was not told of the hub's ranges finds nothing wrong with a peer
+// that answers the hub.
+func TestAPeerThatTheHubMayCall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answered, refused time.Duration // ago
+		findings          int
+	}{
+		"it answered":              {time.Minute, 0, 0},
+		"it answered since":        {time.Minute, time.Hour, 0},
+		"it has not for long":      {time.Hour, 0, 1},
+		"the hub is kept off, too": {time.Minute, time.Second, 1},
+	} {
+		h, n := beside(t)
+		n.away = errs.New(errs.BadGateway, "address_refused", "no")
+		s := &h.Inside.Peers[0]
+		if s.LastSuccess = h.Now().Add(-tt.answered); tt.refused > 0 {
+			s.LastRefused = h.Now().Add(-tt.refused)
+		}
+		got := h.Examine(t.Context())
+		told := strings.Contains(words(got), "labs answers the hub") && strings.Contains(words(got), "--peer-allow-range")
+		if got.Findings() != tt.findings || told != (tt.findings == 0) {
+			t.Errorf("%s: %d findings, want %d: %s", name, got.Findings(), tt.findings, words(got))
 		}
 	}
 }
