@@ -15,7 +15,7 @@ func (r *Reviews) Reputation(ctx context.Context, aid string) (wire.Reputation, 
 	if err != nil {
 		return wire.Reputation{}, err
 	}
-	taught, err := r.store.Elsewhere(ctx, aid)
+	taught, err := r.sums.of(ctx, r.store, aid, r.now)
 	peers := make([]wire.ReviewSource, len(taught))
 	for i, p := range taught {
 		peers[i] = source(p.Hub, p.Rating)

@@ -16,6 +16,7 @@ type Reviews struct {
 	agents Agents
 	replay func(kel []byte) (*identity.History, error)
 	now    func() time.Time
+	sums   sums
 }
 
 // New makes the rules over their store. replay replays key histories, usually
