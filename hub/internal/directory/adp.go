@@ -15,6 +15,7 @@ import (
 type vettedADP struct {
 	raw    []byte // empty when absent
 	seq    uint64
+	from   time.Time
 	prices map[string]uint64
 }
 
@@ -35,7 +36,11 @@ func (d *Directory) vetADP(app Application, now time.Time) (vettedADP, error) {
 	case c.Subject != app.AID:
 		return vettedADP{}, errADP("%s: the card is about another agent", adp.Malformed)
 	}
-	return vettedADP{raw: app.ADP, seq: c.Seq, prices: sold(c)}, nil
+	from := time.Unix(int64(c.NotBefore), 0).UTC()
+	if from.After(now) {
+		from = now
+	}
+	return vettedADP{raw: app.ADP, seq: c.Seq, from: from, prices: sold(c)}, nil
 }
 
 // decide holds the card to the sequence on record. The stored bytes once more
@@ -47,7 +52,21 @@ func (v vettedADP) decide(rec Record) (*ADPChange, error) {
 	case rec.ADPSeq != nil && v.seq <= uint64(*rec.ADPSeq):
 		return nil, errADP("%s: card sequence %d is not newer than %d on record", adp.StaleSeq, v.seq, *rec.ADPSeq)
 	}
-	return &ADPChange{Raw: v.raw, Seq: int64(v.seq), Prices: v.prices}, nil
+	return &ADPChange{Raw: v.raw, Seq: int64(v.seq), From: v.from, Prices: v.prices}, nil
+}
+
+// lapses reports whether a history that has grown ends what the older card on record
+// says: keys can be retired as of before it was signed. Nobody can buy by it then.
+func (d *Directory) lapses(kel []byte, rec Record, now time.Time) (bool, error) {
+	if len(rec.ADP) == 0 || bytes.Equal(kel, rec.KEL) {
+		return false, nil
+	}
+	h, err := d.replay(kel)
+	if err != nil {
+		return false, fmt.Errorf("replay a verified history: %w", err)
+	}
+	_, err = adp.Admit(rec.ADP, h, 0, now)
+	return err != nil, nil
 }
 
 // sold is what a card sells through the gateway, as far as it can be asked for.

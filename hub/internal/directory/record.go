@@ -68,6 +68,7 @@ type Change struct {
 	Keyset []byte // nil leaves what is stored
 	Card   CardChange
 	ADP    *ADPChange // nil leaves what is stored
+	Lapsed bool       // the older card that is stored counts no more, nor what it sells
 	Redeem string     // the invite that is used by this; empty for none
 
 	Body   BodyHash
@@ -96,5 +97,6 @@ type AdmittedCard struct {
 type ADPChange struct {
 	Raw    []byte
 	Seq    int64
+	From   time.Time // what it is dated, and no later than it came
 	Prices map[string]uint64
 }

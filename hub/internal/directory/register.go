@@ -135,6 +135,9 @@ func (d *Directory) decide(ctx context.Context, app Application, v vetted, rec R
 	if ch.ADP, err = v.adp.decide(rec); err != nil {
 		return ch, ans, err
 	}
+	if ch.Lapsed, err = d.lapses(ch.KEL, rec, now); err != nil {
+		return ch, ans, err
+	}
 	ch.Keyset, ans.KeysStatus, err = v.keys.decide(rec.Keyset)
 	if refused := errs.As(err); refused != nil {
 		ans.KeysError = refused.Message

@@ -274,3 +274,73 @@ func TestResourcesAreListed(t *testing.T) {
 	}
 	lift()
 }
+
+// listed is how many offers lists show, of everybody and of the seller, which have to be
+// the same.
+func (m *market) listed() int {
+	m.t.Helper()
+	m.advance(time.Minute) // what was counted before is counted anew
+	all, own := m.get("/discovery/resources"), m.get("/discovery/resources?payTo="+m.bob.AID())
+	n := len(all.body["items"].([]any))
+	if of := len(own.body["items"].([]any)); of != n || all.body["pagination"].(map[string]any)["total"] != float64(n) {
+		m.t.Errorf("%s beside %s", all.raw, own.raw)
+	}
+	return n
+}
+
+// A card is good for a week. One that was not renewed goes on selling to who knows it,
+// and is listed no more.
+func TestOldOffersAreNotListed(t *testing.T) {
+	m := newMarket(t)
+	m.advance(7*24*time.Hour - 10*time.Minute)
+	if n := m.listed(); n != 3 {
+		t.Errorf("for a week: %d offers", n)
+	}
+	m.advance(10 * time.Minute)
+	if n := m.listed(); n != 0 {
+		t.Errorf("after a week: %d offers", n)
+	}
+	if a := m.bring(m.at("text.digest")); a.StatusCode != 402 {
+		t.Errorf("asked for directly: %d %s", a.StatusCode, a.raw)
+	}
+	m.sell(adp.Offer{RedeemAt: "https://bob.example/redeem", Prices: map[string]uint64{"text.digest": 25}})
+	if n := m.listed(); n != 1 {
+		t.Errorf("renewed: %d offers", n)
+	}
+	old, err := adp.Offer{RedeemAt: "https://bob.example/redeem", Prices: map[string]uint64{"text.digest": 26}}.Sign(m.bob.Key, uint64(m.clock().Unix()), m.clock().AddDate(0, 0, -8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := m.bob.Register("bob", "text.digest")
+	body.Card = old
+	if m.mustRegister(m.bob, body); m.listed() != 0 {
+		t.Errorf("a card that comes old is listed")
+	}
+}
+
+// A key that was retired as of before it signed a card takes the offers along.
+func TestOffersOfARetiredKeyAreNotListed(t *testing.T) {
+	for _, c := range []struct {
+		why   string
+		later time.Duration // than it signed
+		n     int
+	}{{"as of later", time.Minute, 3}, {"as of before", -time.Minute, 0}} {
+		m := newMarket(t)
+		signed := m.clock()
+		m.advance(time.Hour)
+		next, err := m.bob.Key.Rotate(stream("next"), signed.Add(c.later))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.bob.Key = next
+		m.mustRegister(m.bob, m.bob.Register("bob", "text.digest"))
+		sells := m.bring(m.at("text.digest")).StatusCode == 402
+		if n := m.listed(); n != c.n || sells != (c.n > 0) {
+			t.Errorf("retired %s: %d offers are listed, for sale %v; want %d", c.why, n, sells, c.n)
+		}
+		m.sell(adp.Offer{RedeemAt: "https://bob.example/redeem", Prices: map[string]uint64{"text.digest": 25}})
+		if n := m.listed(); n != 1 {
+			t.Errorf("signed by the new key: %d offers", n)
+		}
+	}
+}

@@ -29,7 +29,7 @@ func changes(rec directory.Record, ch directory.Change, now time.Time) (*pgx.Bat
 	queueCaps(&b, rec.Agent, ch.Agent)
 	queueListed(&b, rec.Agent != nil && rec.Agent.InLists(), ch.Agent.InLists())
 	queueCard(&b, ch.Agent.AID, len(rec.Card) > 0, ch.Card)
-	queueParts(&b, ch, now)
+	queueParts(&b, ch)
 	if retold(rec, ch) {
 		queueMark(&b, ch.Agent.AID)
 	}
@@ -156,7 +156,7 @@ func dropCard(b *pgx.Batch, aid string) {
 }
 
 // queueParts stores the key set and the older card where they are new.
-func queueParts(b *pgx.Batch, ch directory.Change, now time.Time) {
+func queueParts(b *pgx.Batch, ch directory.Change) {
 	if ch.Keyset != nil {
 		b.Queue(putKeysetSQL, pgx.NamedArgs{"aid": ch.Agent.AID, "keyset": ch.Keyset})
 	}
@@ -165,21 +165,27 @@ func queueParts(b *pgx.Batch, ch directory.Change, now time.Time) {
 			INSERT INTO agent_adp_card (aid, card) VALUES (@aid, @card)
 			ON CONFLICT (aid) DO UPDATE SET card = EXCLUDED.card`,
 			pgx.NamedArgs{"aid": ch.Agent.AID, "card": ch.ADP.Raw})
-		queueOffers(b, ch.Agent.AID, ch.ADP.Prices, now)
 	}
+	queueOffers(b, ch)
 }
 
 // queueOffers lists what a new older card sells, in place of what the last one did.
-func queueOffers(b *pgx.Batch, aid string, prices map[string]uint64, now time.Time) {
+func queueOffers(b *pgx.Batch, ch directory.Change) {
+	if ch.ADP != nil || ch.Lapsed {
+		b.Queue(`DELETE FROM gateway_offer WHERE aid = @aid`, pgx.NamedArgs{"aid": ch.Agent.AID})
+	}
+	if ch.ADP == nil {
+		return
+	}
+	prices := ch.ADP.Prices
 	ids, amounts := slices.Sorted(maps.Keys(prices)), make([]int64, len(prices))
 	for i, id := range ids {
 		amounts[i] = int64(prices[id])
 	}
-	args := pgx.NamedArgs{"aid": aid, "ids": list(ids), "amounts": amounts, "now": now}
-	b.Queue(`DELETE FROM gateway_offer WHERE aid = @aid`, args)
+	args := pgx.NamedArgs{"aid": ch.Agent.AID, "ids": list(ids), "amounts": amounts, "from": ch.ADP.From}
 	b.Queue(`
 		INSERT INTO gateway_offer (aid, capability, price, at)
-		SELECT @aid, id, price, @now FROM unnest(@ids::text[], @amounts::bigint[]) AS o (id, price)`, args)
+		SELECT @aid, id, price, @from FROM unnest(@ids::text[], @amounts::bigint[]) AS o (id, price)`, args)
 }
 
 const putKeysetSQL = `

@@ -3,14 +3,15 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anet-hub/anet/hub/internal/ledger"
 )
 
-// ofShown are offers of agents that lists show.
-const ofShown = ` FROM gateway_offer o WHERE (SELECT shown FROM agent a WHERE a.aid = o.aid)`
+// ofShown are offers that were signed lately, of agents that lists show.
+const ofShown = ` FROM gateway_offer o WHERE (SELECT shown FROM agent a WHERE a.aid = o.aid) AND at >= @since`
 
 const (
 	shelfSQL = `
@@ -24,8 +25,8 @@ const (
 )
 
 // Shelf implements ledger.Selling.
-func (s *Ledger) Shelf(ctx context.Context, stretch int) (shelf ledger.Shelf, err error) {
-	rows, err := s.pool.Query(ctx, shelfSQL, pgx.NamedArgs{"stretch": stretch})
+func (s *Ledger) Shelf(ctx context.Context, since time.Time, stretch int) (shelf ledger.Shelf, err error) {
+	rows, err := s.pool.Query(ctx, shelfSQL, pgx.NamedArgs{"since": since, "stretch": stretch})
 	if err != nil {
 		return shelf, fmt.Errorf("count offers: %w", err)
 	}
@@ -38,13 +39,13 @@ func (s *Ledger) Shelf(ctx context.Context, stretch int) (shelf ledger.Shelf, er
 }
 
 // Offers implements ledger.Selling.
-func (s *Ledger) Offers(ctx context.Context, from ledger.Mark, skip, limit int) ([]ledger.Listed, error) {
-	return s.offers(ctx, offersSQL, pgx.NamedArgs{"aid": from.AID, "cap": from.Capability, "skip": skip, "limit": limit})
+func (s *Ledger) Offers(ctx context.Context, since time.Time, from ledger.Mark, skip, limit int) ([]ledger.Listed, error) {
+	return s.offers(ctx, offersSQL, pgx.NamedArgs{"since": since, "aid": from.AID, "cap": from.Capability, "skip": skip, "limit": limit})
 }
 
 // OffersOf implements ledger.Selling.
-func (s *Ledger) OffersOf(ctx context.Context, seller string) ([]ledger.Listed, error) {
-	return s.offers(ctx, offersOfSQL, pgx.NamedArgs{"aid": seller})
+func (s *Ledger) OffersOf(ctx context.Context, since time.Time, seller string) ([]ledger.Listed, error) {
+	return s.offers(ctx, offersOfSQL, pgx.NamedArgs{"since": since, "aid": seller})
 }
 
 func (s *Ledger) offers(ctx context.Context, sql string, args pgx.NamedArgs) ([]ledger.Listed, error) {

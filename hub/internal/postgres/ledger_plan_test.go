@@ -65,7 +65,7 @@ func TestNoPaymentScansATable(t *testing.T) {
 	}
 	at, from, to := time.Unix(1<<30, 0), agentOf(7777), agentOf(55555)
 	of := func(more ...any) []any {
-		args := pgx.NamedArgs{"aid": from, "n": 100, "asked_at": at, "from": 50_000, "seq": 50_000, "cap": "cap.3", "skip": 99, "limit": 100,
+		args := pgx.NamedArgs{"aid": from, "n": 100, "asked_at": at, "from": 50_000, "seq": 50_000, "cap": "cap.3", "skip": 99, "limit": 100, "since": time.Unix(0, 0),
 			"auth_id": paidBy(500), "payer": from, "pay_to": to, "interaction": "ix", "at": at}
 		for i := 0; i < len(more); i += 2 {
 			args[more[i].(string)] = more[i+1]

@@ -170,7 +170,7 @@ func TestOffersByNumbers(t *testing.T) {
 	for _, sql := range []string{
 		`UPDATE agent SET shown = aid <> '` + agentOf(7) + `'`,
 		`INSERT INTO agent_adp_card (aid, card) SELECT aid, '{}' FROM agent`,
-		`INSERT INTO gateway_offer (aid, capability, price, at) SELECT aid, 'cap.' || i, i, '2026-01-01Z' FROM agent, generate_series(1, 5) AS i`,
+		`INSERT INTO gateway_offer (aid, capability, price, at) SELECT aid, 'cap.' || i, i, '` + b.clock.now().Format(time.RFC3339) + `' FROM agent, generate_series(1, 5) AS i`,
 	} {
 		if _, err := b.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

@@ -24,10 +24,10 @@ const (
 	DanglingGenome         card.Code = "DANGLING_GENOME_CID"
 )
 
-const (
-	maxSkew  = 300              // seconds
-	lifetime = 7 * 24 * 60 * 60 // seconds
-)
+const maxSkew = 300 // seconds
+
+// Lifetime is how long a card is good for.
+const Lifetime = 7 * 24 * time.Hour
 
 // Read reads a card and checks its form, but not who signed it.
 func Read(raw []byte) (*Card, error) {
@@ -131,5 +131,5 @@ func present(v jsontext.Value) bool { return v != nil && v.Kind() != jsontext.Ki
 // Expired reports whether the card is older than a week. A hub keeps it all the
 // same.
 func (c *Card) Expired(now time.Time) bool {
-	return now.Unix()-int64(c.NotBefore) > lifetime
+	return now.Unix()-int64(c.NotBefore) > int64(Lifetime/time.Second)
 }
