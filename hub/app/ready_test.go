@@ -43,9 +43,9 @@ func (s *secured) told() string {
 // handshake that fails for lack of a certificate.
 func TestReadyWithItsCertificate(t *testing.T) {
 	t.Parallel()
-	ports := freePorts(t)
-	ca := authority.Start(t, authority.Options{TLSPort: ports[0], HTTPPort: ports[1]})
-	s, _ := secure(t, ca, pgtest.URL(t), ports, hubName)
+	g := newGates(t)
+	ca := authority.Start(t, authority.Options{TLSPort: g.tls.port(), HTTPPort: g.plain.port()})
+	s, _ := secure(t, ca, pgtest.URL(t), g, hubName)
 	if got := s.told(); got != "READY=1" {
 		t.Errorf("it said %q", got)
 	}
@@ -58,7 +58,7 @@ func TestReadyWithItsCertificate(t *testing.T) {
 func TestReadyWithoutACertificate(t *testing.T) {
 	t.Parallel()
 	ca := authority.Start(t, authority.Options{Blocked: "anet.test"})
-	s, _ := secure(t, ca, pgtest.URL(t), freePorts(t), hubName)
+	s, _ := secure(t, ca, pgtest.URL(t), nil, hubName)
 	if got := s.told(); got != "READY=1" {
 		t.Errorf("it said %q", got)
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -61,12 +60,13 @@ func (w *words) told() string {
 	return b.String()
 }
 
-// secure starts one at two ports. It may be stopped before the test ends.
-func secure(t *testing.T, ca *authority.Authority, database string, ports [2]int, names ...string) (s *secured, stop func()) {
+// secure starts one, which others may find behind gates. It may be stopped before
+// the test ends.
+func secure(t *testing.T, ca *authority.Authority, database string, g *gates, names ...string) (s *secured, stop func()) {
 	t.Helper()
 	cfg := Defaults()
 	cfg.DatabaseURL, cfg.LogLevel = database, "debug"
-	cfg.Listen, cfg.ListenHTTP = at(ports[0]), at(ports[1])
+	cfg.Listen, cfg.ListenHTTP = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.Domains, cfg.PublicURL = names, "https://"+names[0]
 	cfg.ACMEDirectory, cfg.ACMECAFile = ca.Directory, ca.CAFile
 	s = &secured{t: t, ca: ca, words: &words{}}
@@ -77,6 +77,10 @@ func secure(t *testing.T, ca *authority.Authority, database string, ports [2]int
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if g != nil {
+		g.tls.lead(s.at.api.Addr())
+		g.plain.lead(s.at.plain.Addr())
 	}
 	s.slack = time.Minute
 	ctx, cancel := context.WithCancel(context.Background())
@@ -93,22 +97,6 @@ func secure(t *testing.T, ca *authority.Authority, database string, ports [2]int
 	})
 	t.Cleanup(stop)
 	return s, stop
-}
-
-func at(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
-
-// freePorts are two that nobody listens on.
-func freePorts(t *testing.T) (p [2]int) {
-	t.Helper()
-	for i := range p {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer ln.Close()
-		p[i] = ln.Addr().(*net.TCPAddr).Port
-	}
-	return p
 }
 
 // client trusts the authority, and finds every name at this process.
@@ -153,22 +141,22 @@ func (s *secured) certified(name string) (resp *http.Response) {
 // and all processes serve them, also after a restart.
 func TestCertificatesAreObtainedOnce(t *testing.T) {
 	t.Parallel()
-	ports, database := freePorts(t), pgtest.URL(t)
-	ca := authority.Start(t, authority.Options{TLSPort: ports[0], HTTPPort: ports[1]})
+	g, database := newGates(t), pgtest.URL(t)
+	ca := authority.Start(t, authority.Options{TLSPort: g.tls.port(), HTTPPort: g.plain.port()})
 	names := []string{hubName, "other.anet.test"}
-	a, stop := secure(t, ca, database, ports, names...)
+	a, stop := secure(t, ca, database, g, names...)
 	for _, name := range names {
 		resp := a.certified(name)
 		if resp.ProtoMajor != 2 || resp.TLS.Version != tls.VersionTLS13 || resp.Header.Get("Strict-Transport-Security") == "" {
 			t.Errorf("%s: HTTP %d, TLS %x, %v", name, resp.ProtoMajor, resp.TLS.Version, resp.Header)
 		}
 	}
-	b, _ := secure(t, ca, database, freePorts(t), names...)
+	b, _ := secure(t, ca, database, nil, names...)
 	for _, name := range names {
 		b.certified(name)
 	}
 	stop()
-	again, _ := secure(t, ca, database, ports, names...)
+	again, _ := secure(t, ca, database, g, names...)
 	for _, name := range names {
 		again.certified(name)
 	}
@@ -228,10 +216,10 @@ func keepsSecrets(t *testing.T, database, log string) {
 // answer at the one that does not ask: it can only come through the database.
 func TestAnyProcessAnswersChallenges(t *testing.T) {
 	t.Parallel()
-	a, b, database := freePorts(t), freePorts(t), pgtest.URL(t)
-	ca := authority.Start(t, authority.Options{HTTPPort: b[1], TLSPort: freePorts(t)[0]})
-	first, _ := secure(t, ca, database, a, hubName)
-	second, _ := secure(t, ca, database, b, hubName)
+	g, database := newGates(t), pgtest.URL(t)
+	ca := authority.Start(t, authority.Options{HTTPPort: g.plain.port(), TLSPort: nobody})
+	first, _ := secure(t, ca, database, nil, hubName)
+	second, _ := secure(t, ca, database, g, hubName)
 	first.certified(hubName)
 	second.certified(hubName)
 	const asks = `"msg":"asking for a certificate"`
@@ -243,10 +231,10 @@ func TestAnyProcessAnswersChallenges(t *testing.T) {
 // Certificates are renewed while the hub serves; the other process follows.
 func TestCertificatesAreRenewed(t *testing.T) {
 	t.Parallel()
-	ports, database := freePorts(t), pgtest.URL(t)
-	ca := authority.Start(t, authority.Options{TLSPort: ports[0], HTTPPort: ports[1], Lifetime: time.Minute}) // it has 18 seconds to be renewed
-	a, _ := secure(t, ca, database, ports, hubName)
-	b, _ := secure(t, ca, database, freePorts(t), hubName)
+	g, database := newGates(t), pgtest.URL(t)
+	ca := authority.Start(t, authority.Options{TLSPort: g.tls.port(), HTTPPort: g.plain.port(), Lifetime: time.Minute}) // it has 18 seconds to be renewed
+	a, _ := secure(t, ca, database, g, hubName)
+	b, _ := secure(t, ca, database, nil, hubName)
 	first := a.certified(hubName).TLS.PeerCertificates[0]
 	b.certified(hubName)
 	for _, s := range []*secured{a, b} {
@@ -269,19 +257,19 @@ func TestNoCertificateSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		change func(*authority.Options, *[2]int)
+		change func(*authority.Options)
 		spoil  func(*authority.Authority)
 		says   []string
 	}{
-		{"ports that cannot be reached", func(o *authority.Options, _ *[2]int) { o.HTTPPort, o.TLSPort = 1, 1 }, nil,
+		{"ports that cannot be reached", func(o *authority.Options) { o.HTTPPort, o.TLSPort = nobody, nobody }, nil,
 			[]string{"connection", "let its ports 80 and 443 through"}},
-		{"a name without DNS", func(o *authority.Options, _ *[2]int) { o.Unresolved = hubName }, nil, []string{"could not resolve", "every address in its DNS"}},
-		{"a name the authority refuses", func(o *authority.Options, _ *[2]int) { o.Blocked = "anet.test" }, nil,
+		{"a name without DNS", func(o *authority.Options) { o.Unresolved = hubName }, nil, []string{"could not resolve", "every address in its DNS"}},
+		{"a name the authority refuses", func(o *authority.Options) { o.Blocked = "anet.test" }, nil,
 			[]string{"rejectedIdentifier", "choose another --domain"}},
 		{"a directory of nobody we trust", nil, func(a *authority.Authority) { a.CAFile = "" }, []string{"--acme-ca-file"}},
 		{"a directory that is none", nil, func(a *authority.Authority) { a.Directory = "https://127.0.0.1:1/dir" }, []string{"check --acme-directory"}},
-		{"another program at the name", func(o *authority.Options, _ *[2]int) {
-			o.HTTPPort, o.TLSPort = 1, 1
+		{"another program at the name", func(o *authority.Options) {
+			o.HTTPPort, o.TLSPort = nobody, nobody
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
 			if err == nil {
 				go http.Serve(ln, http.NotFoundHandler()) // ends with the test's process
@@ -292,16 +280,16 @@ func TestNoCertificateSaysWhatToDo(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			ports := freePorts(t)
-			o := authority.Options{TLSPort: ports[0], HTTPPort: ports[1]}
+			g := newGates(t)
+			o := authority.Options{TLSPort: g.tls.port(), HTTPPort: g.plain.port()}
 			if tt.change != nil {
-				tt.change(&o, &ports)
+				tt.change(&o)
 			}
 			ca := authority.Start(t, o)
 			if tt.spoil != nil {
 				tt.spoil(ca)
 			}
-			s, _ := secure(t, ca, pgtest.URL(t), ports, hubName)
+			s, _ := secure(t, ca, pgtest.URL(t), g, hubName)
 			testkit.Until(t, "it says that there is no certificate", func() bool {
 				return strings.Contains(s.words.String(), "no certificate was obtained")
 			})
@@ -318,7 +306,7 @@ func TestNoCertificateSaysWhatToDo(t *testing.T) {
 func TestPlainHTTPLeadsToTLS(t *testing.T) {
 	t.Parallel()
 	ca := authority.Start(t, authority.Options{Blocked: "anet.test"})
-	s, _ := secure(t, ca, pgtest.URL(t), freePorts(t), hubName, "other.anet.test")
+	s, _ := secure(t, ca, pgtest.URL(t), nil, hubName, "other.anet.test")
 	tests := []struct {
 		method, url, host string
 		status            int
