@@ -207,7 +207,7 @@ func (l *Ledger) uncleared(ctx context.Context, d Discharge, failed error) error
 	}
 	return errs.New(errs.Conflict, wire.MoreThanOwed, "the peer says that it is owed less than %d credits, and took no statement; "+
 		"a payment whose payee has not brought it again since its answer was lost is owed at this hub alone: compare with its operator what credit due shows, "+
-		"and clear what both show", d.Amount).Because(failed)
+		"and clear what both show", d.Amount)
 }
 
 func (l *Ledger) statement(hub *identity.Controller, peer string, amount uint64, reference string) (d Discharge, err error) {

@@ -97,18 +97,27 @@ func (n *Node) voucher(ctx context.Context, o VoucherOrder) (v payment.SignedVou
 	if err := n.signedVoucher(ctx, v, hub); err != nil {
 		return v, err
 	}
-	if n.timely(v) {
+	late := n.timely(v)
+	if late == nil {
 		return v, nil
 	}
 	if err := n.unspent(ctx, v.AuthID); err != nil {
 		return v, err
 	}
-	return v, badVoucher("its time is over")
+	return v, late
 }
 
-func (n *Node) timely(v payment.SignedVoucher) bool {
+// timely tells what is wrong with the clocks where the hub sold a voucher later than now.
+func (n *Node) timely(v payment.SignedVoucher) error {
 	const window = uint64(payment.VoucherWindow / time.Millisecond)
-	return v.NotAfter > window && payment.InWindow(v.NotAfter-window, v.NotAfter, uint64(n.Now().UnixMilli()))
+	now, sold := uint64(n.Now().UnixMilli()), max(v.NotAfter, window)-window
+	switch {
+	case payment.InWindow(sold, v.NotAfter, now):
+		return nil
+	case now < sold:
+		return badVoucher("its time has not come; the clock of this node or that of its hub is wrong")
+	}
+	return badVoucher("its time is over")
 }
 
 func badVoucher(why string) *errs.Error {

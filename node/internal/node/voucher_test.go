@@ -27,17 +27,19 @@ func TestVouchers(t *testing.T) {
 		args   string
 		reason string
 		kind   errs.Kind
+		says   string
 	}{
-		{"as it was sold", nil, `{"a":1}`, "", 0},
-		{"without arguments", nil, ``, "", 0},
-		{"for other arguments", func(v *payment.Voucher) { v.ArgsCID = "bafy" }, `{"a":1}`, "voucher_invalid", errs.PaymentRequired},
-		{"for another agent", func(v *payment.Voucher) { v.PayTo = v.Payer }, `{}`, "voucher_invalid", errs.PaymentRequired},
-		{"for another capability", func(v *payment.Voucher) { v.Capability = "other" }, `{}`, "voucher_invalid", errs.PaymentRequired},
-		{"of another hub", func(v *payment.Voucher) { v.Network = "hub:other" }, `{}`, "voucher_invalid", errs.PaymentRequired},
-		{"too late", func(v *payment.Voucher) { v.NotAfter -= uint64((15 * time.Minute).Milliseconds()) }, `{}`, "voucher_invalid", errs.PaymentRequired},
-		{"long before", func(v *payment.Voucher) { v.NotAfter += uint64((15 * time.Minute).Milliseconds()) }, `{}`, "voucher_invalid", errs.PaymentRequired},
-		{"arguments that are none", nil, `[1]`, "args_invalid", errs.Invalid},
-		{"too many arguments", nil, `{"a":"` + strings.Repeat("x", 5000) + `"}`, "args_too_large", errs.TooLarge},
+		{"as it was sold", nil, `{"a":1}`, "", 0, ""},
+		{"without arguments", nil, ``, "", 0, ""},
+		{"for other arguments", func(v *payment.Voucher) { v.ArgsCID = "bafy" }, `{"a":1}`, "voucher_invalid", errs.PaymentRequired, ""},
+		{"for another agent", func(v *payment.Voucher) { v.PayTo = v.Payer }, `{}`, "voucher_invalid", errs.PaymentRequired, ""},
+		{"for another capability", func(v *payment.Voucher) { v.Capability = "other" }, `{}`, "voucher_invalid", errs.PaymentRequired, ""},
+		{"of another hub", func(v *payment.Voucher) { v.Network = "hub:other" }, `{}`, "voucher_invalid", errs.PaymentRequired, ""},
+		{"too late", func(v *payment.Voucher) { v.NotAfter -= uint64((15 * time.Minute).Milliseconds()) }, `{}`, "voucher_invalid", errs.PaymentRequired, "is over"},
+		{"long before", func(v *payment.Voucher) { v.NotAfter += uint64((15 * time.Minute).Milliseconds()) }, `{}`, "voucher_invalid", errs.PaymentRequired, "the clock"},
+		{"from the beginning of time", func(v *payment.Voucher) { v.NotAfter = 1 }, `{}`, "voucher_invalid", errs.PaymentRequired, "is over"},
+		{"arguments that are none", nil, `[1]`, "args_invalid", errs.Invalid, ""},
+		{"too many arguments", nil, `{"a":"` + strings.Repeat("x", 5000) + `"}`, "args_too_large", errs.TooLarge, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			story(t, func(t *testing.T, w *world) {
@@ -45,6 +47,9 @@ func TestVouchers(t *testing.T) {
 				shop, _ := w.shop(job)
 				raw := w.hub.Ledger().Voucher(w.stranger().signer.AID(), shop.aid(), "job", tt.edit)
 				got, err := shop.TakeVoucher(t.Context(), VoucherOrder{Voucher: raw, Capability: "job", Args: json.RawMessage(tt.args)})
+				if err != nil && !strings.Contains(err.Error(), tt.says) {
+					t.Errorf("%v, want it to say %q", err, tt.says)
+				}
 				switch {
 				case tt.reason == "" && (err != nil || got.Status != effect.OK || got.VoucherID == "" || job.count() != 1):
 					t.Errorf("%+v, %v, %d effects; want it done", got, err, job.count())
