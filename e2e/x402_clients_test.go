@@ -196,11 +196,10 @@ func TestRecordedClients(t *testing.T) {
 // authorization is one of an agent, in base64.
 func authorization(t *testing.T, payer *stage.Agent, payee string, amount uint64) string {
 	t.Helper()
-	now := uint64(time.Now().UnixMilli())
 	raw, _, err := payment.SignAuthorization(payer.Controller, payment.Authorization{
 		Payer: payer.AID(), PayTo: payee, Amount: amount, Network: payment.Network(payer.Hub.AID),
-		Nonce: "000000000000000000000001", IssuedAt: now, NotAfter: now + payment.Window,
-	})
+		Nonce: "000000000000000000000001",
+	}.Issued(time.Now()))
 	stage.Must(t, err)
 	return payment.NewPayload(payment.Requirements{}, raw).Payload.Authorization
 }

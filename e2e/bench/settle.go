@@ -134,13 +134,12 @@ func (w *till) hub(t testing.TB) func(int) error {
 }
 
 func (w *till) request(i int) ([]byte, error) {
-	now := uint64(time.Now().UnixMilli())
 	wire, _, err := payment.SignAuthorization(w.from[i].Controller, payment.Authorization{Payer: w.from[i].AID(), PayTo: w.to[i].AID(), Amount: 1,
-		Network: w.network, Nonce: codec.CID(rnd(16)), IssuedAt: now, NotAfter: now + 300_000})
+		Network: w.network, Nonce: codec.CID(rnd(16))}.Issued(time.Now()))
 	if err != nil {
 		return nil, err
 	}
-	option := payment.Requirements{Scheme: payment.Scheme, Network: w.network, Amount: "1", Asset: payment.Asset, PayTo: w.to[i].AID(), MaxTimeoutSeconds: 60}
+	option := payment.NewOption(w.network, w.to[i].AID(), 1, time.Minute)
 	payload := payment.NewPayload(option, wire)
 	return json.Marshal(payment.FacilitatorRequest{X402Version: payment.X402Version, PaymentPayload: &payload, PaymentRequirements: &option})
 }

@@ -61,13 +61,13 @@ func (m *money) End(*testing.T) { m.paying.Stop() }
 
 // payment is what the payee brings to its hub.
 func (m *money) payment(t *testing.T) []byte {
-	now, network := uint64(time.Now().UnixMilli()), payment.Network(m.a.AID)
+	network := payment.Network(m.a.AID)
 	signed, _, err := payment.SignAuthorization(m.payer.Controller, payment.Authorization{Payer: m.payer.AID(), PayTo: m.payee.AID(), Amount: 1,
-		Network: network, Nonce: rand.Text(), IssuedAt: now, NotAfter: now + 300_000})
+		Network: network, Nonce: rand.Text()}.Issued(time.Now()))
 	if err != nil {
 		t.Error(err)
 	}
-	option := payment.Requirements{Scheme: payment.Scheme, Network: network, Amount: "1", Asset: payment.Asset, PayTo: m.payee.AID(), MaxTimeoutSeconds: 600}
+	option := payment.NewOption(network, m.payee.AID(), 1, payment.Window)
 	pay := payment.NewPayload(option, signed)
 	body, err := json.Marshal(payment.FacilitatorRequest{X402Version: payment.X402Version, PaymentPayload: &pay, PaymentRequirements: &option})
 	if err != nil {

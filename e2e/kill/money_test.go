@@ -2,6 +2,7 @@ package kill
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -12,7 +13,6 @@ import (
 	"github.com/anet-hub/anet/e2e/rounds"
 	"github.com/anet-hub/anet/e2e/stage"
 	"github.com/anet-hub/anet/shared/card/adp"
-	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/wire"
 )
@@ -75,17 +75,17 @@ func (m *money) End(*testing.T) { m.paying.Stop() }
 
 // next signs a payment, of each kind in turn.
 func (m *money) next(t *testing.T, n int) *paid {
-	network, now := payment.Network(m.hub.AID), uint64(time.Now().UnixMilli())
+	network := payment.Network(m.hub.AID)
 	to := m.payee.AID()
 	if n%3 == 2 {
 		to = m.hub.AID
 	}
 	signed, id, err := payment.SignAuthorization(m.payer.Controller, payment.Authorization{Payer: m.payer.AID(), PayTo: to, Amount: 1,
-		Network: network, Nonce: codec.CID([]byte{byte(n), byte(n >> 8), byte(now), byte(now >> 8)}), IssuedAt: now, NotAfter: now + 300_000})
+		Network: network, Nonce: rand.Text()}.Issued(time.Now()))
 	if err != nil {
 		t.Error(err)
 	}
-	option := payment.Requirements{Scheme: payment.Scheme, Network: network, Amount: "1", Asset: payment.Asset, PayTo: to, MaxTimeoutSeconds: 600}
+	option := payment.NewOption(network, to, 1, 10*time.Minute)
 	pay := payment.NewPayload(option, signed)
 	switch n % 3 {
 	case 0:

@@ -99,12 +99,7 @@ func (o Offer) amount(g Given) error {
 // Request is what the ledger is given: the authorization and the bare
 // requirements, and nothing of what it is for.
 func (g Given) Request() FacilitatorRequest {
-	accepted := g.Payload.Accepted
-	bare := NewPayload(Requirements{
-		Scheme: accepted.Scheme, Network: accepted.Network, Amount: accepted.Amount, Asset: accepted.Asset,
-		PayTo: accepted.PayTo, MaxTimeoutSeconds: accepted.MaxTimeoutSeconds,
-	}, nil)
-	bare.Payload = g.Payload.Payload
+	bare := PaymentPayload{X402Version: X402Version, Accepted: g.Payload.Accepted, Payload: g.Payload.Payload}
 	return FacilitatorRequest{X402Version: X402Version, PaymentPayload: &bare, PaymentRequirements: &g.Wanted}
 }
 

@@ -20,7 +20,6 @@ func TestOfferChecksInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ms := uint64(now.UnixMilli())
 	type trial struct {
 		offer    Offer
 		auth     Authorization
@@ -31,7 +30,7 @@ func TestOfferChecksInOrder(t *testing.T) {
 		quote := NewQuote("job", "A job.", "shop", 5, []string{"hub:own", "hub:other"})
 		return trial{
 			offer:    Offer{Quote: quote, Open: true, Expires: now.Add(time.Hour), Self: "shop", Payer: payer.AID(), Binding: "b"},
-			auth:     Authorization{Payer: payer.AID(), PayTo: "shop", Amount: 5, Network: "hub:own", Nonce: "n", IssuedAt: ms, NotAfter: ms + Window, Interaction: "b"},
+			auth:     Authorization{Payer: payer.AID(), PayTo: "shop", Amount: 5, Network: "hub:own", Nonce: "n", Interaction: "b"}.Issued(now),
 			accepted: quote.Accepts[0],
 		}
 	}
@@ -48,7 +47,7 @@ func TestOfferChecksInOrder(t *testing.T) {
 		{func(x *trial) { x.auth.Interaction = "of another task" }, BindingMismatch},
 		{func(x *trial) { x.auth.Network = "hub:other" }, NetworkMismatch},
 		{func(x *trial) { x.auth.Amount = 4 }, InvalidAmount},
-		{func(x *trial) { x.auth.IssuedAt, x.auth.NotAfter = ms-2*Window, ms-Window }, ExpiredPayment},
+		{func(x *trial) { x.auth = x.auth.Issued(now.Add(-2 * Window)) }, ExpiredPayment},
 	}
 	check := func(x trial) error {
 		wire, _, err := identity.SignObject(payer, x.auth)
@@ -112,7 +111,7 @@ func TestOfferEdges(t *testing.T) {
 		{"for ever", func(a *Authorization, _ *Requirements) { a.NotAfter = math.MaxUint64 }, ""},
 	} {
 		quote := NewQuote("job", "", "shop", 5, []string{"hub:own"})
-		a := Authorization{Payer: payer.AID(), PayTo: "shop", Amount: 5, Network: "hub:own", Nonce: "n", IssuedAt: ms, NotAfter: ms + Window, Interaction: "b"}
+		a := Authorization{Payer: payer.AID(), PayTo: "shop", Amount: 5, Network: "hub:own", Nonce: "n", Interaction: "b"}.Issued(now)
 		accepted := quote.Accepts[0]
 		tt.change(&a, &accepted)
 		wire, _, err := identity.SignObject(payer, a)

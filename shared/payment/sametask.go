@@ -1,5 +1,7 @@
 package payment
 
+import "time"
+
 // Status is how far the payment for a task has come, as both sides name it in
 // the metadata of their messages (wire 2, section K.6).
 type Status string
@@ -47,16 +49,14 @@ func ErrorCode(reason string) string {
 func CapabilityURL(capID string) string { return "anet:capability/" + capID }
 
 // Window is how long an authorization holds from when it was signed.
-const Window = 5 * 60 * 1000 // ms
+const Window = 5 * time.Minute
 
 // NewQuote offers a capability for a price on each of the networks, in their
 // order.
 func NewQuote(capID, description, payTo string, price uint64, networks []string) PaymentRequired {
 	q := PaymentRequired{X402Version: X402Version, Resource: &Resource{URL: CapabilityURL(capID), Description: description}}
 	for _, network := range networks {
-		q.Accepts = append(q.Accepts, Requirements{
-			Scheme: Scheme, Network: network, Amount: FormatAmount(price), Asset: Asset, PayTo: payTo, MaxTimeoutSeconds: Window / 1000,
-		})
+		q.Accepts = append(q.Accepts, NewOption(network, payTo, price, Window))
 	}
 	return q
 }
@@ -70,4 +70,9 @@ func (q PaymentRequired) Option(accepted Requirements) (Requirements, bool) {
 		}
 	}
 	return Requirements{}, false
+}
+
+// On is the way of paying with the credits of a network.
+func (q PaymentRequired) On(network string) (Requirements, bool) {
+	return q.Option(Requirements{Scheme: Scheme, Network: network, Asset: Asset})
 }

@@ -29,6 +29,12 @@ func (a Authorization) Check() error {
 	return nil
 }
 
+// Issued dates an authorization: it holds for Window from then on.
+func (a Authorization) Issued(at time.Time) Authorization {
+	a.IssuedAt, a.NotAfter = uint64(at.UnixMilli()), uint64(at.Add(Window).UnixMilli())
+	return a
+}
+
 // SignedAuthorization is an authorization as it travels. Its ID is what x402
 // calls the transaction.
 type SignedAuthorization struct {

@@ -3,6 +3,7 @@ package payment
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/anet-hub/anet/shared/codec"
 )
@@ -34,6 +35,12 @@ type Requirements struct {
 	Asset             string `json:"asset"`
 	PayTo             string `json:"payTo"`
 	MaxTimeoutSeconds int    `json:"maxTimeoutSeconds"`
+}
+
+// NewOption is a way to pay so many credits on a network, to be used within a time.
+func NewOption(network, payTo string, amount uint64, within time.Duration) Requirements {
+	return Requirements{Scheme: Scheme, Network: network, Amount: FormatAmount(amount), Asset: Asset, PayTo: payTo,
+		MaxTimeoutSeconds: int(within / time.Second)}
 }
 
 // Resource is what a quote is for.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"time"
 
 	"github.com/anet-hub/anet/shared/capability"
 	"github.com/anet-hub/anet/shared/errs"
@@ -12,8 +13,8 @@ import (
 	"github.com/anet-hub/anet/shared/payment"
 )
 
-// offerSeconds is how long an option of the gateway's stands.
-const offerSeconds = 600
+// offerHolds is how long an option of the gateway's stands.
+const offerHolds = 10 * time.Minute
 
 // Offer is what a seller consents to sell at the gateway. Nobody but the seller
 // makes one: it stands in a card that it signed.
@@ -75,8 +76,7 @@ func (l *Ledger) sellerCard(aid string, s Seller) (*stall, error) {
 
 // Option is the one way to pay an offer.
 func (o Offer) Option() payment.Requirements {
-	return payment.Requirements{Scheme: payment.Scheme, Network: o.Network, Amount: payment.FormatAmount(o.Price),
-		Asset: payment.Asset, PayTo: o.Seller, MaxTimeoutSeconds: offerSeconds}
+	return payment.NewOption(o.Network, o.Seller, o.Price, offerHolds)
 }
 
 // Required is the quote.

@@ -40,10 +40,9 @@ func (w *world) customer(shop *running) *customer {
 
 // pay sends a payment that fits, but for an edit, and gives what was sent.
 func (c *customer) pay(edit func(*payment.Authorization, *payment.Requirements)) (metadata string) {
-	now := uint64(time.Now().UnixMilli())
 	a := payment.Authorization{Payer: c.signer.AID(), PayTo: c.shop.aid(), Amount: 5, Network: c.ledger.Network(), Nonce: "n",
-		IssuedAt: now, NotAfter: now + payment.Window, Interaction: payment.Binding(asks, c.nonce)}
-	accepted := payment.NewQuote("job", "", c.shop.aid(), 5, []string{c.ledger.Network()}).Accepts[0]
+		Interaction: payment.Binding(asks, c.nonce)}.Issued(time.Now())
+	accepted := payment.NewOption(c.ledger.Network(), c.shop.aid(), 5, payment.Window)
 	edit(&a, &accepted)
 	signed, _, err := payment.SignAuthorization(c.signer, a)
 	c.w.must(err)

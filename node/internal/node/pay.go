@@ -141,7 +141,7 @@ func (p *Payment) quote(q journal.Quote, k journal.Task, own string) {
 	if err != nil {
 		return
 	}
-	option, payable := required.Option(payment.Requirements{Scheme: payment.Scheme, Network: own, Asset: payment.Asset})
+	option, payable := required.On(own)
 	if i := slices.IndexFunc(required.Accepts, inCredits); !payable && i >= 0 {
 		option = required.Accepts[i]
 	}

@@ -232,11 +232,10 @@ func TestAPrepaidCall(t *testing.T) {
 			w.must(err)
 			req, err := task.NewDelegate(mallory.signer, ix, doc)
 			w.must(err)
-			now := uint64(time.Now().UnixMilli())
 			signed, _, err := payment.SignAuthorization(mallory.signer, payment.Authorization{Payer: mallory.signer.AID(), PayTo: shop.aid(),
-				Amount: amount, Network: ledger.Network(), Nonce: "n", IssuedAt: now, NotAfter: now + payment.Window, Interaction: payment.Binding(ix, doc.Nonce())})
+				Amount: amount, Network: ledger.Network(), Nonce: "n", Interaction: payment.Binding(ix, doc.Nonce())}.Issued(time.Now()))
 			w.must(err)
-			accepted := payment.NewQuote("job", "", shop.aid(), amount, []string{ledger.Network()}).Accepts[0]
+			accepted := payment.NewOption(ledger.Network(), shop.aid(), amount, payment.Window)
 			req.Payment, err = json.Marshal(payment.NewPayload(accepted, signed))
 			w.must(err)
 			mallory.send(shop, task.TypeDelegate, ix, body(w, req))

@@ -89,15 +89,14 @@ func TestPaymentsThatStayOpenHoldUpNoOthers(t *testing.T) {
 
 // stuck writes down payments of a stranger that a shop was given.
 func (w *world) stuck(tx *journal.Tx, s *stranger, payee string, n int) error {
-	option := payment.NewQuote("job", "", payee, 5, []string{w.hub.Ledger().Network()}).Accepts[0]
+	option := payment.NewOption(w.hub.Ledger().Network(), payee, 5, payment.Window)
 	wanted, err := json.Marshal(option)
 	if err != nil {
 		return err
 	}
 	for i := range n {
-		now := uint64(tx.Now().UnixMilli())
 		signed, id, err := payment.SignAuthorization(s.signer, payment.Authorization{Payer: s.signer.AID(), PayTo: payee, Amount: 5,
-			Network: option.Network, Nonce: fmt.Sprint(i), IssuedAt: now, NotAfter: now + payment.Window})
+			Network: option.Network, Nonce: fmt.Sprint(i)}.Issued(tx.Now()))
 		if err != nil {
 			return err
 		}

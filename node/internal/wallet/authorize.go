@@ -67,11 +67,9 @@ func (w *Wallet) reserve(tx *journal.Tx, option payment.Requirements, amount uin
 	if err != nil {
 		return s, err
 	}
-	now := uint64(tx.Now().UnixMilli())
 	a := payment.Authorization{
-		Payer: w.Signer().AID(), PayTo: option.PayTo, Amount: amount, Network: option.Network, Nonce: nonce(),
-		IssuedAt: now, NotAfter: now + payment.Window, Interaction: binding,
-	}
+		Payer: w.Signer().AID(), PayTo: option.PayTo, Amount: amount, Network: option.Network, Nonce: nonce(), Interaction: binding,
+	}.Issued(tx.Now())
 	signed, authID, err := payment.SignAuthorization(w.Signer(), a)
 	if err != nil {
 		return s, err

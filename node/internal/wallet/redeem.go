@@ -77,19 +77,15 @@ func (w *Wallet) order(ctx context.Context, amount uint64, reference string) (r 
 
 func (w *Wallet) signRedemption(tx *journal.Tx, amount uint64, reference string) (r journal.Redemption, err error) {
 	hub, _ := w.Ledger.Own()
-	now := uint64(tx.Now().UnixMilli())
 	a := payment.Authorization{
 		Payer: w.Signer().AID(), PayTo: hub, Amount: amount, Network: w.Network(), Nonce: nonce(),
-		IssuedAt: now, NotAfter: now + payment.Window, Interaction: payment.RedemptionOf(reference),
-	}
+		Interaction: payment.RedemptionOf(reference),
+	}.Issued(tx.Now())
 	signed, id, err := payment.SignAuthorization(w.Signer(), a)
 	if err != nil {
 		return r, err
 	}
-	option := payment.Requirements{
-		Scheme: payment.Scheme, Network: a.Network, Amount: payment.FormatAmount(amount), Asset: payment.Asset,
-		PayTo: hub, MaxTimeoutSeconds: payment.Window / 1000,
-	}
+	option := payment.NewOption(a.Network, hub, amount, payment.Window)
 	r = journal.Redemption{AuthID: id, Amount: amount, Reference: reference, Created: tx.Now()}
 	r.Payload, err = codec.MarshalJSON(payment.NewPayload(option, signed))
 	return r, err

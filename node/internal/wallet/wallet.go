@@ -145,7 +145,7 @@ func (w *Wallet) choose(q journal.Quote, provider string) (option payment.Requir
 
 // option is the one that pays on the own hub's ledger.
 func (w *Wallet) option(required payment.PaymentRequired) (option payment.Requirements, amount uint64, err error) {
-	option, ok := required.Option(payment.Requirements{Scheme: payment.Scheme, Network: w.Network(), Asset: payment.Asset})
+	option, ok := required.On(w.Network())
 	if !ok {
 		return option, 0, errs.New(errs.Forbidden, string(task.RailNotPayable), "%s", task.RailNotPayable.Sentence())
 	}

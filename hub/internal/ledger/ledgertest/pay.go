@@ -27,14 +27,12 @@ type Payment struct {
 
 // Pay is a payment as it should be.
 func Pay(from *identity.Controller, to, hub string, amount uint64, at time.Time) *Payment {
-	option := payment.Requirements{Scheme: payment.Scheme, Network: payment.Network(hub),
-		Amount: payment.FormatAmount(amount), Asset: payment.Asset, PayTo: to, MaxTimeoutSeconds: 600}
+	option := payment.NewOption(payment.Network(hub), to, amount, 10*time.Minute)
 	var nonce [12]byte
 	rand.Read(nonce[:])
-	ms := uint64(at.UnixMilli())
 	return &Payment{
 		Auth: payment.Authorization{Payer: from.AID(), PayTo: to, Amount: amount, Network: option.Network,
-			Nonce: hex.EncodeToString(nonce[:]), IssuedAt: ms, NotAfter: ms + 300_000},
+			Nonce: hex.EncodeToString(nonce[:])}.Issued(at),
 		Accepted: option, Wanted: option, Signer: from,
 	}
 }
