@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/learned"
 	"github.com/anet-hub/anet/hub/internal/peers"
 	"github.com/anet-hub/anet/shared/plain"
 )
@@ -116,7 +117,7 @@ type streamView struct {
 	Entries    int64        `json:"entries"`
 	ReadAt     *time.Time   `json:"read_at"`
 	NextAt     *time.Time   `json:"next_at"`
-	HeldSeq    uint64       `json:"held_seq"` // 0: none
+	HeldSeq    uint64       `json:"held_seq"` // of the first that is held; 0: none
 	HeldAID    string       `json:"held_aid"`
 	HeldReason string       `json:"held_reason"`
 	Failure    string       `json:"failure"` // of the last reading
@@ -157,11 +158,20 @@ func (p *Program) showPeer(s peers.Standing, streams []peers.Progress) error {
 	})
 }
 
+// heldHint is what to do about an entry that is held. It holds up nothing but itself.
+func heldHint(reason string) string {
+	if reason == learned.RegisteredHere {
+		return "nothing here: the agent is registered at both hubs, and should leave one (anet hub-leave, anet join URL --move); anet-hub why AID"
+	}
+	return "nothing: it is asked again, and time mends it"
+}
+
 func (v streamView) text(w io.Writer) {
 	fmt.Fprintf(w, "\nstream\t%s\nread up to\t%d\nlag\t%s\nentries\t%d\nlast read\t%s\nnext\t%s\n",
 		v.Stream, v.Cursor, v.lag(), v.Entries, orNever(v.ReadAt), orNever(v.NextAt))
 	if v.HeldSeq > 0 {
 		fmt.Fprintf(w, "waits at\t%d\t%s\t%s\n", v.HeldSeq, plain.Line(v.HeldAID), plain.Line(v.HeldReason))
+		fmt.Fprintf(w, "what to do\t%s\n", heldHint(v.HeldReason))
 	}
 	if v.Failure != "" {
 		fmt.Fprintf(w, "not read\t%s\n", plain.Line(v.Failure))

@@ -112,7 +112,7 @@ type Reads interface {
 	// one to be tried first in front, with its history.
 	TaughtKeys(ctx context.Context, aid string) (keysets [][]byte, kel []byte, err error)
 
-	// Taught are all who teach an AID.
+	// Taught are all who tell of an AID, those in front whose entry was taken.
 	Taught(ctx context.Context, aid string) ([]Taught, error)
 
 	// Refused is Forbidden where a block holds for who asks.

@@ -129,10 +129,11 @@ func (e Elsewhere) View() wire.Agent {
 // Rendered is the view, made once when the row is written.
 func (e Elsewhere) Rendered() ([]byte, error) { return render(e.View()) }
 
-// Taught is a peer that teaches an agent, and whether lists show what it says.
+// Taught is a peer that tells of an agent, and whether lists show what it says.
 type Taught struct {
 	Peer   string // its short name
 	Shown  bool
-	Listed bool // lists show what this peer teaches
-	Stale  bool // what it says was signed under a history that has grown since
+	Listed bool   // lists show what this peer teaches
+	Stale  bool   // what it says was signed under a history that has grown since
+	Held   string // why its entry is not taken for now; empty: it was taken
 }

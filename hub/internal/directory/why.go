@@ -25,7 +25,7 @@ type whyCase struct {
 	capID   string
 	horizon Horizon
 
-	taught []Taught   // who teaches it, where it is not registered here
+	taught []Taught   // who tells of it
 	theirs *Elsewhere // what lists show of that
 }
 
@@ -204,6 +204,9 @@ func (d *Directory) look(ctx context.Context, aid string) (c whyCase, err error)
 		return c, err
 	}
 	c.agent, c.life = &a, life
+	if c.taught, err = d.store.Taught(ctx, aid); err != nil {
+		return c, err
+	}
 	raw, err := d.store.Card(ctx, aid)
 	if errs.KindOf(err) == errs.NotFound {
 		return c, nil

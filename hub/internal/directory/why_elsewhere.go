@@ -15,11 +15,25 @@ var gatesElsewhere = []judge{
 	{"capability", offersElsewhere, false},
 }
 
+// gatesHereToo are those of an agent that is registered here, and that peers tell
+// of as well.
+var gatesHereToo = slices.Concat(gates, []judge{{"peer", isHereAlone, false}})
+
 func (c whyCase) gates() []judge {
-	if c.agent == nil && len(c.taught) > 0 {
+	switch {
+	case len(c.taught) == 0:
+		return gates
+	case c.agent == nil:
 		return gatesElsewhere
 	}
-	return gates
+	return gatesHereToo
+}
+
+// isHereAlone warns of an agent that two hubs have: nothing a peer tells of it is
+// taken as long as it stays.
+func isHereAlone(c whyCase) (state, says string, next advice) {
+	return warning, "the peer " + c.taught[0].Peer + " tells of it, too: what counts here is its record here, and its mail lies at whichever hub " +
+		"the sender asks; leave one of both: anet hub-leave, or anet join URL --move", none
 }
 
 // lookElsewhere asks what peers tell of an agent that is not registered here.
@@ -40,6 +54,8 @@ func isTaught(c whyCase) (state, says string, next advice) {
 		return ok, "registered at another hub, " + c.theirs.Home + ", as the peer " + c.teacher() + " tells", none
 	}
 	switch t := c.taught[0]; {
+	case t.Held != "":
+		return failed, "the peer " + t.Peer + " tells of it, and what it says is not taken for now: " + t.Held, here("wait, it is asked again; anet-hub peer show " + t.Peer)
 	case c.member != nil && c.member.Hidden:
 		return failed, noteHidden, here("anet-hub agent unhide AID")
 	case !t.Listed:

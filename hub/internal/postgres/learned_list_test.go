@@ -170,4 +170,7 @@ func TestWhyAnAgentOfAnotherHubIsListedOrNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	gate("blocked", "", "blocked")
+	n = l.node()
+	l.row(`INSERT INTO pull_held (peer_id, stream, aid, fed_seq, reason, told) VALUES (1, 'cards', $1, 9, 'card_not_yet_valid', 1) RETURNING 'held'`, n.AID())
+	gate("told, and held", "", "peer")
 }

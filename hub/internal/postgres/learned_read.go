@@ -54,9 +54,15 @@ func (s *Directory) TaughtKeys(ctx context.Context, aid string) (keysets [][]byt
 // Taught implements directory.Reads.
 func (s *Directory) Taught(ctx context.Context, aid string) ([]directory.Taught, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT p.name, l.shown, t.listed, l.stale FROM learned l
-		JOIN teacher t ON t.peer_id = l.peer_id JOIN peer p ON p.id = l.peer_id
-		WHERE l.aid = @aid ORDER BY p.position, p.id, l.stream`, pgx.NamedArgs{"aid": aid})
+		SELECT name, shown, listed, stale, reason FROM (
+			SELECT p.name, l.shown, t.listed, l.stale, '' AS reason, p.position, p.id, l.stream FROM learned l
+			JOIN teacher t ON t.peer_id = l.peer_id JOIN peer p ON p.id = l.peer_id
+			WHERE l.aid = @aid
+			UNION ALL
+			SELECT p.name, false, t.listed, false, h.reason, p.position, p.id, h.stream FROM teacher t
+			JOIN peer p ON p.id = t.peer_id
+			JOIN pull_held h ON h.peer_id = t.peer_id AND h.stream IN ('cards', 'adp-cards') AND h.aid = @aid) AS told
+		ORDER BY reason <> '', position, id, stream`, pgx.NamedArgs{"aid": aid})
 	if err != nil {
 		return nil, fmt.Errorf("read who teaches an agent: %w", err)
 	}

@@ -4,14 +4,26 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/learned"
 	"github.com/anet-hub/anet/hub/internal/learned/learnedtest"
 	"github.com/anet-hub/anet/hub/internal/reviews/reviewtest"
 	"github.com/anet-hub/anet/shared/wire"
 )
+
+// warns holds that an operator who asks about an agent is warned so.
+func (l *learner) warns(n *directorytest.Node, gate, says string) {
+	l.t.Helper()
+	v, err := l.Why(l.t.Context(), n.AID(), "")
+	last := v.Gates[len(v.Gates)-1]
+	if err != nil || !v.Listed || last.Gate != gate || last.State != wire.GateWarning || !strings.Contains(last.Says, says) {
+		l.t.Errorf("why says %+v, %v; want a warning of %s with %q", v, err, gate, says)
+	}
+}
 
 func TestAnAgentThatRegistersHereIsOursAlone(t *testing.T) {
 	l := newLearner(t, 1)
@@ -35,6 +47,7 @@ func TestAnAgentThatRegistersHereIsOursAlone(t *testing.T) {
 	if p := l.progress(1); p.HeldAID != n.AID() || p.HeldReason != learned.RegisteredHere || p.Cursor != p.HeldSeq-1 {
 		t.Errorf("the stream stands at %+v, want it held before the agent", p)
 	}
+	l.warns(n, "peer", "anet hub-leave")
 	l.whole()
 
 	if _, err := l.Deregister(t.Context(), n.Proof(l.clock.now())); err != nil {
