@@ -26,7 +26,7 @@ import (
 const (
 	keeperFolder = "ANET_PGTEST_KEEPER"
 	idleLimit    = 30 * time.Second
-	startLimit   = time.Minute
+	startLimit   = 5 * time.Minute
 )
 
 // held are the locks of this process, kept here so that the collector does not

@@ -86,7 +86,7 @@ func TestPeersAreFoundOut(t *testing.T) {
 		{"away", func(_ *healthy, n *neighbour) { n.away = errs.New(errs.BadGateway, "peer_unreachable", "refused") }, "does not prove", "curl https://labs.example/hub/identity"},
 		{"inside", func(_ *healthy, n *neighbour) { n.away = errs.New(errs.BadGateway, "address_refused", "no") }, "does not prove", "--peer-allow-range"},
 		{"another hub", func(_ *healthy, n *neighbour) { n.says = other(t) }, "another hub answers there", "another AID"},
-		{"a clock", func(_ *healthy, n *neighbour) { n.ahead = -time.Hour }, "clock that is 1h0m", "NTP"},
+		{"a clock", func(_ *healthy, n *neighbour) { n.ahead = -time.Hour - 30*time.Second }, "clock that is 1h0m", "NTP"},
 		{"not entered there", func(_ *healthy, n *neighbour) { n.keys = 403 }, "takes nothing from this hub", "anet-hub peer add https://example.com"},
 		{"an old key", func(_ *healthy, n *neighbour) { n.keys = 401 }, "refuses this hub's signature", "five minutes"},
 		{"out of its sight", func(_ *healthy, n *neighbour) { n.keys = 502 }, "cannot make sure who this hub is", "curl https://example.com/hub/identity"},

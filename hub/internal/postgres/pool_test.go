@@ -19,15 +19,15 @@ import (
 )
 
 func TestEverySessionHasALimitAndAName(t *testing.T) {
-	db := openDB(t, Options{URL: pgtest.URL(t), StatementTimeout: 1234 * time.Millisecond, AppName: "anet-hub test"})
+	db := openDB(t, Options{URL: pgtest.URL(t), StatementTimeout: 61_234 * time.Millisecond, AppName: "anet-hub test"})
 	direct, err := db.Direct(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer direct.Close(t.Context())
 	for name, q := range map[string]querier{"pool": db.Pool, "direct": direct} {
-		if got := show(t, q, "statement_timeout"); got != "1234ms" {
-			t.Errorf("%s: statement_timeout = %s, want 1234ms", name, got)
+		if got := show(t, q, "statement_timeout"); got != "61234ms" {
+			t.Errorf("%s: statement_timeout = %s, want 61234ms", name, got)
 		}
 		if got := show(t, q, "application_name"); got != "anet-hub test" {
 			t.Errorf("%s: application_name = %s, want anet-hub test", name, got)
@@ -86,14 +86,14 @@ func TestBehindAPooler(t *testing.T) {
 	if err := Migrate(t.Context(), through, quiet()); err != nil {
 		t.Errorf("Migrate through the pooler with nothing to do = %v, want nil", err)
 	}
-	db := openDB(t, Options{URL: through, StatementTimeout: 4321 * time.Millisecond})
+	db := openDB(t, Options{URL: through, StatementTimeout: 64_321 * time.Millisecond})
 	if _, err := db.Direct(t.Context()); !db.Pooled || !errs.Is(err, "database_pooled") {
 		t.Errorf("Pooled = %v, Direct = %v, want true and database_pooled", db.Pooled, err)
 	}
 	later := openDB(t, Options{URL: direct, StatementTimeout: time.Minute})
 	var fromRole string
 	const ask = `SELECT setconfig::text FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE d.datname = current_database()`
-	if err := later.Pool.QueryRow(t.Context(), ask).Scan(&fromRole); err != nil || fromRole != "{statement_timeout=4321}" {
+	if err := later.Pool.QueryRow(t.Context(), ask).Scan(&fromRole); err != nil || fromRole != "{statement_timeout=64321}" {
 		t.Errorf("the role's settings = %s, %v, want the statement_timeout", fromRole, err)
 	}
 	both := openDB(t, Options{URL: through, DirectURL: direct})
