@@ -40,11 +40,20 @@ func lenientLimit(r *http.Request) int {
 	return n
 }
 
+// entryRoom is what an entry of a page takes up: two texts, and two numbers.
+const entryRoom = 512
+
 // noteTruncated goes with a page that is not everything.
 const noteTruncated = "this is the newest part: total and sum are over everything there is"
 
 func (p *Payments) entries(w http.ResponseWriter, r *http.Request, c *Caller) error {
-	a, page, err := p.Ledger.OwnEntries(r.Context(), c.Proof, lenientLimit(r))
+	limit := lenientLimit(r)
+	release, err := p.api.Budget.Take(int64(limit) * entryRoom)
+	if err != nil {
+		return err
+	}
+	defer release()
+	a, page, err := p.Ledger.OwnEntries(r.Context(), c.Proof, limit)
 	if err != nil {
 		return err
 	}
@@ -59,7 +68,13 @@ func (p *Payments) entries(w http.ResponseWriter, r *http.Request, c *Caller) er
 }
 
 func (p *Payments) redemptions(w http.ResponseWriter, r *http.Request, c *Caller) error {
-	page, sum, err := p.Ledger.OwnRedemptions(r.Context(), c.Proof, lenientLimit(r))
+	limit := lenientLimit(r)
+	release, err := p.api.Budget.Take(int64(limit) * ledger.LinkBytes)
+	if err != nil {
+		return err
+	}
+	defer release()
+	page, sum, err := p.Ledger.OwnRedemptions(r.Context(), c.Proof, limit)
 	if err != nil {
 		return err
 	}

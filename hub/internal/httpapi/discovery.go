@@ -38,6 +38,11 @@ func (p *Payments) resources(w http.ResponseWriter, r *http.Request) error {
 	if !sells(q, payment.Network(key.AID())) {
 		return writeJSON(w, http.StatusOK, out)
 	}
+	release, err := p.api.Budget.Take(int64(out.Pagination.Limit) * ledger.LinkBytes)
+	if err != nil {
+		return err
+	}
+	defer release()
 	page, total, err := p.Ledger.Offers(r.Context(), q.Get("payTo"), out.Pagination.Limit, out.Pagination.Offset)
 	if err != nil {
 		return err

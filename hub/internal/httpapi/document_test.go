@@ -175,7 +175,8 @@ func TestRareRefusalsAreDocumented(t *testing.T) {
 		}, 503, []string{"/readyz"}},
 		{"hub_identity_missing", func(w *town) { w.hub = nil }, 503, []string{"/hub/identity", "/", "/x402/supported", "/x402/supply",
 			"/x402/issuance", "/x402/issuance/head", "/x402/witnesses"}},
-		{"hub_busy", func(w *town) { w.api.Budget = usedUp() }, 503, []string{"/agents", "/?q=", "/graph", "/a2a/v1/agents", "/x402/issuance"}},
+		{"hub_busy", func(w *town) { w.api.Budget = usedUp() }, 503, []string{"/agents", "/?q=", "/graph", "/a2a/v1/agents", "/x402/issuance", "/x402/witnesses",
+			"/discovery/resources", "/x402/discovery/resources"}},
 		{"database_unavailable", func(w *town) {
 			w.api.Down = func(error) bool { return true }
 			w.pool.Close()

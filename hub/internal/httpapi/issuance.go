@@ -65,7 +65,7 @@ func (p *Payments) issuance(w http.ResponseWriter, r *http.Request) error {
 	if key == nil {
 		return errNoIdentity()
 	}
-	release, err := p.api.Budget.Take(ledger.ChainPage << 11)
+	release, err := p.api.Budget.Take(ledger.ChainPage * ledger.LinkBytes)
 	if err != nil {
 		return err
 	}
@@ -159,6 +159,11 @@ func (p *Payments) witnesses(w http.ResponseWriter, r *http.Request) error {
 	if key == nil {
 		return errNoIdentity()
 	}
+	release, err := p.api.Budget.Take(ledger.ChainPage * ledger.LinkBytes)
+	if err != nil {
+		return err
+	}
+	defer release()
 	seen, err := p.Ledger.Witnessed(r.Context())
 	if err != nil {
 		return err

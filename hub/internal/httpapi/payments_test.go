@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -170,6 +171,13 @@ func TestAccountsAreTheirOwners(t *testing.T) {
 		if a := m.do(again); a.code() != "replayed" {
 			t.Errorf("%s again: %d %s", what, a.StatusCode, a.raw)
 		}
+	}
+	for _, what := range []string{wire.ActionLedger, wire.ActionRedemptions} {
+		r, enough := m.reads(m.alice, what, own+"/"+what), m.api.Budget
+		r.Body = http.NoBody // which takes up nothing: the page does
+		m.api.Budget = usedUp()
+		m.refused(r, 503, "hub_busy")
+		m.api.Budget = enough
 	}
 }
 

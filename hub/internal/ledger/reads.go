@@ -15,6 +15,10 @@ const (
 	MaxPage     = 500
 	ChainPage   = 500
 
+	// LinkBytes is what a link of the chain takes up at most, as it is shown; so do
+	// an attestation, a redemption with its receipt, and an offer.
+	LinkBytes = 2 << 10
+
 	DefaultOffers = 20
 	MaxOffers     = 100
 )
@@ -76,6 +80,6 @@ func (l *Ledger) Grant(ctx context.Context, aid string, amount uint64, by audit.
 // Tell adds what the ledger is held to.
 func (l *Ledger) Tell(limits *wire.Limits) {
 	limits.Pages["ledger"] = wire.PageLimit{Default: DefaultPage, Most: MaxPage, Bytes: MaxPage << 10}
-	limits.Pages["issuance"] = wire.PageLimit{Default: ChainPage, Most: ChainPage, Bytes: ChainPage << 11}
+	limits.Pages["issuance"] = wire.PageLimit{Default: ChainPage, Most: ChainPage, Bytes: ChainPage * LinkBytes}
 	limits.Pages["offers"] = wire.PageLimit{Default: DefaultOffers, Most: MaxOffers, Bytes: MaxOffers << 10}
 }

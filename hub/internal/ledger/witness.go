@@ -98,6 +98,9 @@ func (l *Ledger) goesOn(ctx context.Context, hub string, head wire.ChainHead) (b
 // would make the chain look witnessed until then.
 const witnessSkew = time.Hour
 
+// maxAttestation is several times what one has, so that a page of them stays a page.
+const maxAttestation = LinkBytes / 2
+
 // Witness keeps what a peer saw at the end of this hub's chain (wire 2, K.8). A
 // word about another chain, or another end than ours, is none of ours.
 func (l *Ledger) Witness(ctx context.Context, signed []byte) error {
@@ -106,7 +109,7 @@ func (l *Ledger) Witness(ctx context.Context, signed []byte) error {
 		return err
 	}
 	a, err := evidence.ParseAttestation(signed)
-	if err != nil || len(signed) > MaxAuthorization {
+	if err != nil || len(signed) > maxAttestation {
 		return errs.New(errs.Invalid, "attestation_malformed", "attestation is no signed attestation").In("attestation").Because(err)
 	}
 	peer, ok := l.Peers.History(a.Env.Signer)
