@@ -36,9 +36,6 @@ type Reader interface {
 	EachDischarge(ctx context.Context, see func(d Discharge, ours bool, hub []byte) error) error
 }
 
-// maxFindings is how many of one kind are told.
-const maxFindings = 5
-
 // Report is what an audit found.
 type Report struct {
 	Supply

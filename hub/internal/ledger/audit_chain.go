@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/anet-hub/anet/shared/evidence"
 	"github.com/anet-hub/anet/shared/identity"
@@ -10,17 +11,18 @@ import (
 
 // chain verifies every link against the one before, and what all come to.
 func (a auditor) chain(ctx context.Context, r *Report) error {
-	head, sum, found := evidence.Head{Chain: a.hub.AID()}, Circulation{}, 0
-	err := a.books.EachLink(ctx, func(k Link) error {
-		var broken error
-		if head, broken = a.link(head, k); broken != nil && found < maxFindings {
-			found++
-			r.find("link %d of the chain does not hold: %v", k.Seq, broken)
-		}
-		r.Links++
-		a.tell("links", int64(r.Links))
-		sum, broken = sum.Add([]Issue{k.Issue})
-		return broken
+	head, sum := evidence.Head{Chain: a.hub.AID()}, Circulation{}
+	err := r.checking(func(begin begin) error {
+		return a.books.EachLink(ctx, func(k Link) (err error) {
+			before := head
+			begin(fmt.Sprintf("link %d of the chain", k.Seq), func() error { return a.link(before, k) })
+			// Behind a broken link it goes on as if that had held: one is one finding.
+			head = evidence.Head{Chain: a.hub.AID(), Seq: k.Seq, ID: k.ID}
+			r.Links++
+			a.tell("links", int64(r.Links))
+			sum, err = sum.Add([]Issue{k.Issue})
+			return err
+		})
 	})
 	if err != nil {
 		return err
@@ -34,26 +36,24 @@ func (a auditor) chain(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// link goes on behind a broken link as if it had held, so that one is one finding.
-func (a auditor) link(head evidence.Head, k Link) (evidence.Head, error) {
-	next := evidence.Head{Chain: a.hub.AID(), Seq: k.Seq, ID: k.ID}
+func (a auditor) link(head evidence.Head, k Link) error {
 	rec, err := evidence.ParseRecord(k.Record)
 	if err != nil {
-		return next, err
+		return err
 	}
 	if _, err := evidence.VerifyChain(head, []evidence.Record{rec}, a.history); err != nil {
-		return next, err
+		return err
 	}
 	said, err := issueOf(rec)
 	switch {
 	case err != nil:
-		return next, err
+		return err
 	case rec.Chain != a.hub.AID(), rec.Signer != a.hub.AID():
-		return next, errors.New("it is of another hub's chain")
+		return errors.New("it is of another hub's chain")
 	case rec.ID != k.ID, rec.Seq != k.Seq, !said.same(k.Issue):
-		return next, errors.New("it is filed as another one")
+		return errors.New("it is filed as another one")
 	}
-	return next, nil
+	return nil
 }
 
 func (a auditor) history(aid string) (*identity.History, error) {

@@ -10,15 +10,13 @@ import (
 
 // settlements verifies what payers signed, and the hub's receipts.
 func (a auditor) settlements(ctx context.Context, r *Report) error {
-	found := 0
-	return a.books.EachSettlement(ctx, func(s Settlement, payer []byte) error {
-		r.Settlements++
-		a.tell("payments", r.Settlements)
-		if err := a.settlement(s, payer); err != nil && found < maxFindings {
-			found++
-			r.find("settlement %s does not hold: %v", s.AuthID, err)
-		}
-		return nil
+	return r.checking(func(begin begin) error {
+		return a.books.EachSettlement(ctx, func(s Settlement, payer []byte) error {
+			r.Settlements++
+			a.tell("payments", r.Settlements)
+			begin("settlement "+s.AuthID, func() error { return a.settlement(s, payer) })
+			return nil
+		})
 	})
 }
 
@@ -68,15 +66,13 @@ func (a auditor) voucher(s Settlement) error {
 // peerPayments holds what was credited on the word of other hubs to that word, as far
 // as their keys are known.
 func (a auditor) peerPayments(ctx context.Context, r *Report) error {
-	found := 0
-	return a.books.EachPeerPayment(ctx, func(p PeerPayment, hub []byte) error {
-		r.Settlements++
-		a.tell("payments", r.Settlements)
-		if err := a.peerPayment(p, hub); err != nil && found < maxFindings {
-			found++
-			r.find("the payment %s on another ledger does not hold: %v", p.AuthID, err)
-		}
-		return nil
+	return r.checking(func(begin begin) error {
+		return a.books.EachPeerPayment(ctx, func(p PeerPayment, hub []byte) error {
+			r.Settlements++
+			a.tell("payments", r.Settlements)
+			begin("the payment "+p.AuthID+" on another ledger", func() error { return a.peerPayment(p, hub) })
+			return nil
+		})
 	})
 }
 
@@ -116,17 +112,15 @@ func (a auditor) signed(r payment.SignedReceipt, kel []byte) error {
 
 // discharges holds what debts were paid off to what was stated.
 func (a auditor) discharges(ctx context.Context, r *Report) error {
-	found := 0
-	return a.books.EachDischarge(ctx, func(d Discharge, ours bool, hub []byte) error {
-		from, to := d.Hub, a.hub.AID()
-		if ours {
-			from, to, hub = to, from, a.hub.Raw()
-		}
-		if err := a.discharge(d, from, to, hub); err != nil && found < maxFindings {
-			found++
-			r.find("statement %s does not hold: %v", d.AuthID, err)
-		}
-		return nil
+	return r.checking(func(begin begin) error {
+		return a.books.EachDischarge(ctx, func(d Discharge, ours bool, hub []byte) error {
+			from, to := d.Hub, a.hub.AID()
+			if ours {
+				from, to, hub = to, from, a.hub.Raw()
+			}
+			begin("statement "+d.AuthID, func() error { return a.discharge(d, from, to, hub) })
+			return nil
+		})
 	})
 }
 
