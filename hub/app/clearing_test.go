@@ -48,9 +48,16 @@ func TestAPaymentCrossesHubs(t *testing.T) {
 		t.Errorf("alice has %v and bob %v, want 75 and 125", a, b)
 	}
 	w.even(25)
-	supply := w.b.get("200", "/x402/supply").body["supply"].(map[string]any)
-	if supply["owed_by_peers"] != 25.0 || supply["chain_agrees"] != true || supply["balances"] != 125.0 {
-		t.Errorf("%v", supply)
+	for hub, want := range map[*town]map[string]any{
+		w.a: {"balances": 75.0, "due_to_peers": 25.0, "owed_by_peers": 0.0, "outstanding": 100.0, "chain_outstanding": 75.0, "chain_agrees": true},
+		w.b: {"balances": 125.0, "due_to_peers": 0.0, "owed_by_peers": 25.0, "outstanding": 100.0, "chain_outstanding": 125.0, "chain_agrees": true},
+	} {
+		supply := hub.get("200", "/x402/supply").body["supply"].(map[string]any)
+		for name, value := range want {
+			if supply[name] != value {
+				t.Errorf("%s is %v, want %v in %v", name, supply[name], value, supply)
+			}
+		}
 	}
 	kinds := w.b.get("200", "/x402/supported").body["kinds"].([]any)
 	if len(kinds) != 2 || kinds[1].(map[string]any)["network"] != payment.Network(w.a.hub) {

@@ -126,7 +126,7 @@ func TestTheGatewayChecksBothTerms(t *testing.T) {
 // nothing else.
 func TestOnePaymentBuysOneVoucher(t *testing.T) {
 	m := newMarket(t)
-	p := m.pays(25)
+	p, until := m.pays(25), m.clock().Add(10*time.Minute)
 	vouchers := map[string]int{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -146,6 +146,9 @@ func TestOnePaymentBuysOneVoucher(t *testing.T) {
 		t.Fatalf("%v", vouchers)
 	}
 	m.holds(a, p.ID(t))
+	if a.body["expires_at"] != float64(until.UnixMilli()) {
+		t.Errorf("the voucher ends at %v, want ten minutes after it was bought", a.body["expires_at"])
+	}
 	if a := m.buy("text.other", p); a.StatusCode != 409 || a.code() != "payment_spent" {
 		t.Errorf("another capability: %d %s", a.StatusCode, a.raw)
 	}

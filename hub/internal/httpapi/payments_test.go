@@ -9,6 +9,7 @@ import (
 
 	"github.com/anet-hub/anet/hub/internal/admission"
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
+	"github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
 	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/wire"
@@ -178,6 +179,58 @@ func TestAccountsAreTheirOwners(t *testing.T) {
 		m.api.Budget = usedUp()
 		m.refused(r, 503, "hub_busy")
 		m.api.Budget = enough
+	}
+}
+
+// I.2: a page of an account has 100 entries unless 1 to 500 are asked for.
+func TestPagesOfAnAccount(t *testing.T) {
+	m := newMarket(t)
+	if _, err := m.pool.Exec(t.Context(), `INSERT INTO account_entry (aid, n, delta, reason, at)
+		SELECT aid, i, 1, 'x', now() FROM account, generate_series(2, 600) AS i WHERE aid = $1`, m.alice.AID()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.pool.Exec(t.Context(), `UPDATE account SET entries = 600 WHERE aid = $1`, m.alice.AID()); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]float64{"": 100, "?limit=1": 1, "?limit=500": 500, "?limit=501": 100} {
+		a := m.do(m.reads(m.alice, wire.ActionLedger, "/agents/"+m.alice.AID()+"/ledger"+query))
+		if a.body["returned"] != want || a.body["total"] != 600.0 || a.body["truncated"] != true {
+			t.Errorf("%s: %v returned of %v, want %v of 600", query, a.body["returned"], a.body["total"], want)
+		}
+	}
+}
+
+// K.2: a redemption that is refused is a 400 that names it.
+func TestRefusedRedemptions(t *testing.T) {
+	m := newMarket(t)
+	p := ledgertest.Pay(m.alice.Key, m.hub.AID(), m.hub.AID(), 101, m.clock())
+	payload := p.Payload(t)
+	redeem := func(version int) answer {
+		body, err := json.Marshal(wire.Redeem{X402Version: version, PaymentPayload: &payload, Reference: "inv-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.post("/x402/redeem", string(body))
+	}
+	a := redeem(payment.X402Version)
+	named, _ := a.body["redemption"].(map[string]any)
+	if a.StatusCode != 400 || a.code() != payment.InsufficientFunds || named["auth_id"] != p.ID(t) || named["amount"] != 101.0 || named["reference"] != "inv-1" {
+		t.Errorf("more than there is: %d %s", a.StatusCode, a.raw)
+	}
+	if a := redeem(1); a.StatusCode != 400 || a.code() != payment.MalformedPayment {
+		t.Errorf("another version of x402: %d %s", a.StatusCode, a.raw)
+	}
+}
+
+// K.8: how long nobody has looked, and what nobody has seen.
+func TestHealthOfAChain(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	h := health(ledger.Witnessed{HeadSeq: 7, Witnesses: ledger.Witnesses{AIDs: []string{"w"}, Count: 3, LatestAt: now.Add(-90 * time.Second), LatestSeq: 5}}, now)
+	if h.Witnesses != 1 || h.Attestations != 3 || h.LatestSeq != 5 || h.UnwitnessedRecords != 2 || h.StaleSeconds != 90 || !h.LatestAt.Equal(now.Add(-90*time.Second)) {
+		t.Errorf("%+v", h)
+	}
+	if h := health(ledger.Witnessed{HeadSeq: 7}, now); h.LatestAt != nil || h.StaleSeconds != 0 || h.UnwitnessedRecords != 7 {
+		t.Errorf("that nobody ever saw: %+v", h)
 	}
 }
 

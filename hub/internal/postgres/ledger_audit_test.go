@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/anet-hub/anet/hub/internal/audit"
 	"github.com/anet-hub/anet/hub/internal/ledger"
@@ -50,6 +51,28 @@ func TestTheChainIsPublic(t *testing.T) {
 	if links, err := b.Issuance(t.Context(), 3); err != nil || len(links) != 1 {
 		t.Errorf("from 3: %d links, %v", len(links), err)
 	}
+	b.run(`INSERT INTO issuance SELECT i, 'link ' || i, kind, aid, amount, reason, at, record FROM issuance, generate_series(10, 600) AS i WHERE seq = 1`)
+	if links, err := b.Issuance(t.Context(), 10); err != nil || len(links) != 500 || links[499].Seq != 509 {
+		t.Errorf("from 10: %d links, %v, want 500 of them", len(links), err)
+	}
+}
+
+// A supply is shown for a moment, and says whether accounts hold what the chain says.
+func TestTheSupplyIsKeptForAMoment(t *testing.T) {
+	b := newBank(t)
+	b.member()
+	agrees := func(when string, want bool) {
+		t.Helper()
+		if s, err := b.Supply(t.Context()); err != nil || s.Agrees() != want {
+			t.Errorf("%s: %+v agrees %v, %v, want %v", when, s, s.Agrees(), err, want)
+		}
+	}
+	agrees("at first", true)
+	b.run(`UPDATE account SET balance = balance + 1`)
+	b.clock.advance(5*time.Second - time.Millisecond)
+	agrees("within five seconds", true)
+	b.clock.advance(time.Millisecond)
+	agrees("later", false)
 }
 
 // An audit finds whatever is changed in the books behind the hub's back.
