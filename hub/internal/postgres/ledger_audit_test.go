@@ -99,6 +99,8 @@ func TestAuditFindsEveryChange(t *testing.T) {
 		`UPDATE account_entry SET n = 7 WHERE aid = '`+alice.AID()+`' AND n = 2`,
 		`UPDATE account_entry SET auth_id = NULL WHERE aid = '`+alice.AID()+`' AND n = 2`,
 		`UPDATE account_entry SET aid = CASE aid WHEN '`+alice.AID()+`' THEN '`+bob.AID()+`' ELSE '`+alice.AID()+`' END, n = n + 100 WHERE n = 2`,
+		`WITH e AS (UPDATE account_entry SET delta = delta + CASE aid WHEN '`+alice.AID()+`' THEN 1 ELSE -1 END WHERE auth_id IS NULL RETURNING aid)
+			UPDATE account SET balance = balance + CASE aid WHEN '`+alice.AID()+`' THEN 1 ELSE -1 END`,
 		`UPDATE settlement SET amount = 11 WHERE amount = 10`,
 		`UPDATE settlement SET pay_to = payer WHERE amount = 10`,
 		`UPDATE settlement SET interaction = 'iy' WHERE amount = 10`,
@@ -160,6 +162,11 @@ func TestARestoredLedgerIsReadOnly(t *testing.T) {
 		if testkit.Reason(c.err) != "ledger_read_only" {
 			t.Errorf("%s: %v", c.why, c.err)
 		}
+	}
+	// Also where the books were restored in the midst of a payment.
+	late := ledger.Settlement{AuthID: "late", Payer: alice.AID(), PayTo: bob.AID(), Amount: 1, Signed: []byte("s"), Receipt: []byte("r"), At: b.clock.now()}
+	if _, fresh, err := NewLedger(b.pool, nil).Settle(t.Context(), late); fresh || testkit.Reason(err) != "ledger_read_only" {
+		t.Errorf("a payment that was judged before: fresh %v, %v", fresh, err)
 	}
 	if s := b.mustSettle(settled); string(s.Extensions[payment.ExtReplayed]) != "true" {
 		t.Errorf("what is on record: %+v", s)

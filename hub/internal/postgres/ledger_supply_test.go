@@ -163,3 +163,34 @@ func TestTheSupplyCannotOverflow(t *testing.T) {
 	}
 	b.balanced()
 }
+
+// Of one witness about one record the latest word is kept, in whatever order they come;
+// and of a chain that this hub looks at the longest.
+func TestWhatWitnessesSawLast(t *testing.T) {
+	b := newBank(t)
+	store, at := NewLedger(b.pool, nil), b.clock.now()
+	for _, w := range []struct {
+		says  string
+		after time.Duration
+		want  string
+	}{{"second", time.Minute, "second"}, {"first", 0, "second"}, {"third", time.Hour, "third"}} {
+		if err := store.Attest(t.Context(), ledger.Attested{Witness: "w", Seq: 1, HeadID: "one", ObservedAt: at.Add(w.after), Signed: []byte(w.says)}); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := store.Attestations(t.Context(), 10)
+		if err != nil || len(kept) != 1 || string(kept[0].Signed) != w.want {
+			t.Errorf("after the %s: %+v, %v, want the %s", w.says, kept, err, w.want)
+		}
+	}
+	if _, err := store.LookAgain(t.Context(), []string{"peer"}, at, at.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for _, seq := range []uint64{5, 4} {
+		if err := store.Saw(t.Context(), "peer", ledger.Attested{Seq: seq, HeadID: "head", ObservedAt: at, Signed: []byte("s")}); err != nil {
+			t.Fatal(err)
+		}
+		if last, _, err := store.LastSeen(t.Context(), "peer"); err != nil || last != 5 {
+			t.Errorf("after record %d: %d was seen last, %v, want 5", seq, last, err)
+		}
+	}
+}
