@@ -21,7 +21,7 @@ func listen(flag, address string) (net.Listener, error) {
 	if path, ok := strings.CutPrefix(address, unixPrefix); ok {
 		return listenUnix(path)
 	}
-	ln, err := net.Listen("tcp", address)
+	ln, err := listenTCP(address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, errs.New(errs.Conflict, "address_in_use",
@@ -33,6 +33,19 @@ func listen(flag, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("listen on %s: %w (choose another address with %s)", address, err, flag)
 	}
 	return ln, nil
+}
+
+// letGo is how long an address may be held by what is left of a hub that was killed: a
+// child that it was about to start has its listener until it runs a program of its own.
+const letGo = 5 * time.Second
+
+func listenTCP(address string) (net.Listener, error) {
+	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		ln, err := net.Listen("tcp", address)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Since(start) > letGo {
+			return ln, err
+		}
+	}
 }
 
 // listenUnix makes a socket that whoever may enter its folder may connect to,

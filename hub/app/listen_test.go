@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/crypto/acme/autocert"
@@ -116,4 +117,22 @@ func TestASocketReplacesNoFile(t *testing.T) {
 	if b, err := os.ReadFile(path); err != nil || !slices.Equal(b, []byte("x")) {
 		t.Errorf("the file: %q, %v", b, err)
 	}
+}
+
+// What is left of a hub that was killed lets go of its address in a moment.
+func TestAnAddressThatIsLetGoOf(t *testing.T) {
+	former, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := former.Addr().String()
+	go func() {
+		time.Sleep(200 * time.Millisecond)
+		former.Close()
+	}()
+	ln, err := listen("--listen", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.Close()
 }
