@@ -54,7 +54,7 @@ func TestPeerCommands(t *testing.T) {
 	t.Parallel()
 	stage.Binary(t, "anet-hub")
 	stage.Binary(t, "text-service")
-	down := stage.HubInside(t)
+	down := stage.HubInside(t, func(c *app.Config) { c.Listen = freeAddress(t) }) // which nobody else gets
 	stage.Must(t, down.Stop())
 	play(t, "testdata/peer", func(env *testscript.Env) {
 		hub, peer := stage.HubInside(t, allowLoopback), stage.HubInside(t, tellsOfAgents)

@@ -21,7 +21,7 @@ import (
 func TestComposeNetwork(t *testing.T) {
 	n := composeUp(t)
 	var provider string
-	stage.Until(t, 2*time.Minute, "alice finds text.digest", func() bool {
+	stage.Until(t, 2*stage.Patience, "alice finds text.digest", func() bool {
 		provider = n.find(t, "alice", "text.digest")
 		return provider != ""
 	})
@@ -31,7 +31,7 @@ func TestComposeNetwork(t *testing.T) {
 	if got := n.homes(t, "hub-b", "text.*"); !slices.Equal(got, []string{""}) {
 		t.Errorf("the second hub names the homes %q, want one agent of its own", got)
 	}
-	code, done := n.anet(t, "alice", "delegate", provider, "--capability", "text.digest", "--args", `{"text":"hello"}`, "--wait", "30s")
+	code, done := n.anet(t, "alice", "delegate", provider, "--capability", "text.digest", "--args", `{"text":"hello"}`, "--wait", "2m")
 	done.wantDigest(t, code, "hello")
 
 	n.cut(t, "text-desk", "site-b", func() taskView { return n.waits(t, provider, "later") }).wantDigest(t, 0, "later")

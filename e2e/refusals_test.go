@@ -25,7 +25,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 		return func(*testing.T) (app.Task, int) { return caller.Call(provider.AID, id, args) }
 	}
 	text := func(*testing.T) (task app.Task, code int) {
-		code = caller.JSON(&task, "delegate", provider.AID, "hello", "--wait", "30s")
+		code = caller.JSON(&task, "delegate", provider.AID, "hello", "--wait", stage.Patience.String())
 		return task, code
 	}
 	for _, tt := range []struct {

@@ -11,8 +11,9 @@ import (
 	"github.com/anet-hub/anet/shared/wire"
 )
 
-// stopLimit is what docs/hub.md promises: a hub that is told to stop has gone by then.
-const stopLimit = 10 * time.Second
+// stopLimit is what docs/hub.md promises: a hub that is told to stop has gone by then,
+// which hub/app holds to the second. Here it is told apart from waiting for polls.
+const stopLimit = 10*time.Second + stage.Stall
 
 // Waiting polls end with an empty answer of their own, not with a reset, and the
 // process leaves in time.

@@ -194,7 +194,7 @@ func (u unit) stop() error {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return err
 	}
-	for range 300 {
+	for range 1200 { // two minutes
 		if u.pid() == 0 {
 			return nil
 		}

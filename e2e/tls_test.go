@@ -89,19 +89,8 @@ func TestAHubWithTLSOfItsOwn(t *testing.T) {
 	t.Run("polls", func(t *testing.T) {
 		t.Parallel()
 		bob := hub.agent(t)
-		came := make(chan time.Time, 1)
-		go func() {
-			if got := bob.Poll(wire.Poll{WaitMS: stage.Wait(55 * time.Second)}); len(got.Messages) == 1 {
-				came <- time.Now()
-			}
-			close(came)
-		}()
-		<-time.After(30 * time.Second) // of silence, past every limit on headers and bodies
-		sent := time.Now()
-		bob.Mail(bob.AID(), 1000)
-		if at, ok := <-came; !ok || at.Sub(sent) > time.Second {
-			t.Errorf("after 30 s of silence a message took %s (%v)", at.Sub(sent), ok)
-		}
+		brought := bringsAfter(t, 30*time.Second, bob) // past every limit on headers and bodies
+		brought(func() int64 { return bob.Mail(bob.AID(), 1000) })
 	})
 	t.Run("bodies", func(t *testing.T) {
 		t.Parallel()
@@ -128,7 +117,7 @@ func TestAHubWithTLSOfItsOwn(t *testing.T) {
 		r, err := http.NewRequest(http.MethodPost, hub.URL+"/agents/keys:lookup", body)
 		stage.Must(t, err)
 		answer, err := stage.Send(hub.client, r)
-		if took := time.Since(start); err == nil && answer.Code() != "400 body_incomplete" || took > bodyLimit+10*time.Second {
+		if took := time.Since(start); err == nil && answer.Code() != "400 body_incomplete" || took > bodyLimit+stage.Stall {
 			t.Errorf("a body that drips was ended after %s: %s, %v", took, answer, err)
 		}
 		drip.Close()
@@ -142,7 +131,7 @@ func TestAHubWithTLSOfItsOwn(t *testing.T) {
 			defer conn.Close()
 		}
 		stage.Until(t, stage.Patience, "they have arrived", func() bool { return openFiles(t, hub.PID()) >= before+250 })
-		stage.Until(t, headerLimit+10*time.Second, "they were closed", func() bool { return openFiles(t, hub.PID()) <= before+50 })
+		stage.Until(t, headerLimit+stage.Stall, "they were closed", func() bool { return openFiles(t, hub.PID()) <= before+50 })
 	})
 	t.Cleanup(func() {
 		hub.Kill()

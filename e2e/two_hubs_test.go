@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,9 +51,7 @@ func TestTwoProcessesAreOneHub(t *testing.T) {
 		}
 	})
 	t.Run("a message through one wakes a poll at the other", func(t *testing.T) {
-		for range 5 {
-			wakesAcross(t, alice, bob)
-		}
+		wakesAcross(t, alice, bob)
 	})
 	t.Run("the other goes on when one is killed", func(t *testing.T) {
 		id := alice.Mail(bob.AID(), 100)
@@ -67,24 +66,39 @@ func TestTwoProcessesAreOneHub(t *testing.T) {
 	})
 }
 
-// wakesAcross measures from the send to the end of the answer of a poll that
-// waits at the other process.
+// looksEvery is how often a hub looks for mail that nobody told it of.
+const looksEvery = 15 * time.Second
+
+// wakesAcross sends to a poll that waits at the other process, five times: without news
+// nearly every message would wait for the next look.
 func wakesAcross(t *testing.T, sender, recipient *stage.Agent) {
+	t.Helper()
+	took := make([]time.Duration, 5)
+	for i := range took {
+		took[i] = wakes(t, sender, recipient)
+	}
+	slices.Sort(took)
+	if usual := took[len(took)/2]; usual > looksEvery/3 {
+		t.Errorf("messages woke the poll after %s, want most of them well below a second", took)
+	}
+}
+
+// wakes measures from the send to the end of the answer.
+func wakes(t *testing.T, sender, recipient *stage.Agent) time.Duration {
 	t.Helper()
 	waiting := pollsWaiting(t, recipient.Hub)
 	came := make(chan wire.Polled, 1)
-	go func() { came <- recipient.Poll(wire.Poll{WaitMS: stage.Wait(20 * time.Second)}) }()
+	go func() { came <- recipient.Poll(wire.Poll{WaitMS: stage.Wait(55 * time.Second)}) }()
 	stage.Until(t, stage.Patience, "the poll waits", func() bool { return pollsWaiting(t, recipient.Hub) > waiting })
 	start := time.Now()
 	id := sender.Mail(recipient.AID(), 1000)
 	got := <-came
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("the message woke the poll after %s, want well below a second", took)
-	}
+	took := time.Since(start)
 	if len(got.Messages) != 1 || got.Messages[0].ID != id {
 		t.Errorf("the poll gave %d messages, want message %d", len(got.Messages), id)
 	}
 	recipient.Ack(id)
+	return took
 }
 
 // pollsWaiting is what the process says of itself.

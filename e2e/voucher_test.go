@@ -3,7 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
-	"net"
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -16,10 +16,7 @@ import (
 // freeAddress is one on this machine that nobody listens at.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	stage.Must(t, err)
-	stage.Must(t, l.Close())
-	return l.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", stage.FreePort(t))
 }
 
 // redeemer is a node that sells p.sold through the gateway and takes vouchers at an

@@ -52,7 +52,7 @@ func environment() []string {
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
 // patience is for a busy machine; nothing here takes that long on an idle one.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // until waits for something the process brings about.
 func (p *process) until(ctx context.Context, what string, holds func() bool) error {
@@ -83,7 +83,7 @@ func (p *process) stop() error {
 	select {
 	case <-p.ended:
 		return nil
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		_ = p.cmd.Process.Kill()
 		<-p.ended
 		return fmt.Errorf("%s did not stop and was killed", p.name)

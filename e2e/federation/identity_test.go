@@ -81,7 +81,7 @@ func TestAnotherHubAtAPeersAddress(t *testing.T) {
 	stage.Until(t, round, "it is seen that the peer is another", func() bool {
 		return strings.Contains(string(stage.Peers(t, a)["to-b"]), "peer_aid_differs")
 	})
-	stage.Until(t, stage.Soon, "the other process knows it, too", func() bool {
+	stage.Until(t, stage.Patience, "the other process knows it, too", func() bool {
 		return sender.At(&beside.Hub).Send(bert.AID(), stage.Sealed(bert.AID(), 100)).Status == 502
 	})
 	for _, process := range []*stage.InnerHub{a, beside} {

@@ -72,7 +72,8 @@ func TestARedirectLeadsNowhere(t *testing.T) {
 	}
 }
 
-// Whatever a peer answers, it is read no further and no longer than it may be.
+// Whatever a peer answers, it is read no further and no longer than it may be: the
+// command ends, and the answers never do.
 func TestAPeersAnswerIsBounded(t *testing.T) {
 	t.Parallel()
 	hub := stage.HubInside(t)
@@ -87,7 +88,7 @@ func TestAPeersAnswerIsBounded(t *testing.T) {
 			}
 		},
 		"without an end": func(w http.ResponseWriter) {
-			for range 600 {
+			for {
 				if _, err := fmt.Fprint(w, " "); err != nil || http.NewResponseController(w).Flush() != nil {
 					return
 				}
@@ -98,10 +99,9 @@ func TestAPeersAnswerIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			peer := &visited{answer: answer}
-			start := time.Now()
 			out := hub.Operate(t, "peer", "add", peer.listen(t, "127.0.0.1:0"), "--yes", "--name", "endless", "--peer-allow-range", "127.0.0.1/32")
-			if out.Code == 0 || time.Since(start) > 25*time.Second {
-				t.Errorf("after %s: %s, want it refused in time", time.Since(start), out)
+			if out.Code == 0 {
+				t.Errorf("%s, want it refused", out)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ type mail struct {
 func newMail(t *testing.T, a, b *stage.Hub) *mail {
 	t.Helper()
 	m := &mail{from: stage.NewAgent(t, a), to: stage.NewAgent(t, b)}
-	m.from.HTTP.Timeout, m.to.HTTP.Timeout = 20*time.Second, 10*time.Second
+	m.from.HTTP.Timeout, m.to.HTTP.Timeout = stage.Stall, stage.Stall
 	m.from.Register()
 	m.to.Register()
 	return m

@@ -32,7 +32,7 @@ func newMoney(t *testing.T, a, b *stage.HubProcess) *money {
 	t.Helper()
 	m := &money{a: a, b: b, payer: stage.NewAgent(t, a.Hub), payee: stage.NewAgent(t, b.Hub)}
 	for _, agent := range []*stage.Agent{m.payer, m.payee} {
-		agent.HTTP.Timeout = 20 * time.Second
+		agent.HTTP.Timeout = stage.Stall
 		agent.Register()
 		stage.Until(t, stage.Patience, "the grant is booked", func() bool { return agent.Balance(stage.Patience) == grant })
 	}

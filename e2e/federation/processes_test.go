@@ -17,7 +17,7 @@ func TestTwoProcessesAreOnePeer(t *testing.T) {
 	two := stage.StartHub(t, stage.FederatedConfig("two", database))
 	b := stage.FederatedHub(t, "b")
 	stage.AddPeer(t, one, "to-b", b.URL)
-	stage.Until(t, stage.Soon, "the other process goes by the peer, too", func() bool { return two.HasPeer(t, b.AID) })
+	stage.Until(t, stage.Patience, "the other process goes by the peer, too", func() bool { return two.HasPeer(t, b.AID) })
 	front := stage.NewLink(t, two.URL)
 	stage.AddPeer(t, b, "to-a", front.URL)
 	bert := agent(t, b, "b", "b.work")

@@ -71,10 +71,10 @@ func TestOperatorsSeeHowPeersDo(t *testing.T) {
 			t.Errorf("%s is %v, told %v; want %v", name, got, told, want)
 		}
 	}
-	if at := time.Unix(int64(of["anet_hub_peer_last_success_timestamp_seconds"]), 0); time.Since(at) > time.Minute {
+	if at := time.Unix(int64(of["anet_hub_peer_last_success_timestamp_seconds"]), 0); time.Since(at) > round {
 		t.Errorf("the peer last answered at %v", at)
 	}
-	if lag, told := of[`anet_hub_peer_pull_lag_seconds{stream="cards"}`]; !told || lag > 60 {
+	if lag, told := of[`anet_hub_peer_pull_lag_seconds{stream="cards"}`]; !told || lag > round.Seconds() {
 		t.Errorf("the stream was read %v s ago, told %v", lag, told)
 	}
 	if got := peerSeries(t, hubs.b, "to-a")[`anet_hub_forward_received_total{outcome="queued"}`]; got != 1 {

@@ -24,7 +24,7 @@ type mail struct {
 func newMail(t *testing.T, hub *stage.Hub) *mail {
 	t.Helper()
 	m := &mail{from: stage.NewAgent(t, hub), to: stage.NewAgent(t, hub)}
-	m.from.HTTP.Timeout, m.to.HTTP.Timeout = 10*time.Second, 10*time.Second
+	m.from.HTTP.Timeout, m.to.HTTP.Timeout = stage.Stall, stage.Stall
 	m.from.Register()
 	m.to.Register()
 	return m

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/anet-hub/anet/e2e/stage"
 )
 
 var (
@@ -23,7 +25,7 @@ var (
 )
 
 // Limit is how long all may take to end after the last blow of a round.
-const Limit = time.Minute
+const Limit = stage.Patience
 
 // Dice are what a story throws.
 func Dice(t *testing.T) *rand.Rand {

@@ -62,7 +62,7 @@ func AddPeer(t testing.TB, hub Federating, name, url string, flags ...string) {
 func (h *Hub) HasPeer(t testing.TB, aid string) bool {
 	t.Helper()
 	body := fmt.Sprintf(`{"v":2,"origin_hub_aid":%q,"dest_aid":%[1]q,"payload":"","payload_cid":"","hop":99,"seen_hubs":[],"ts":0,"key_state_seq":0,"sig":""}`, aid)
-	resp, err := impatient.Post(h.URL+"/fed/v1/forward", "application/json", strings.NewReader(body))
+	resp, err := patient.Post(h.URL+"/fed/v1/forward", "application/json", strings.NewReader(body))
 	Must(t, err)
 	defer resp.Body.Close()
 	var refused struct{ Error string }

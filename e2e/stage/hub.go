@@ -103,13 +103,17 @@ func (h *Hub) IsReady() bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-var impatient = &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+// Who asks again and again asks impatiently, who asks once waits for the answer.
+var (
+	impatient = &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	patient   = &http.Client{Timeout: Patience, Transport: impatient.Transport}
+)
 
 // Meet asks the hub who it is. A hub that comes back is the one it was, and who
 // signs requests for it meanwhile may read on.
 func (h *Hub) Meet(t testing.TB) {
 	t.Helper()
-	resp, err := impatient.Get(h.URL + "/hub/identity")
+	resp, err := patient.Get(h.URL + "/hub/identity")
 	Must(t, err)
 	defer resp.Body.Close()
 	var id wire.Identity

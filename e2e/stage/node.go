@@ -134,7 +134,7 @@ func (n *Node) command(args ...string) Command {
 // Run runs a command of this node.
 func (n *Node) Run(args ...string) Output {
 	n.t.Helper()
-	return Run(n.t, 2*Patience, n.command(args...))
+	return Run(n.t, 2*Patience, n.command(args...)) // some wait for one by themselves
 }
 
 // OK runs a command that has to succeed.
@@ -175,7 +175,7 @@ func (n *Node) Status() (s app.Status, up bool) {
 func (n *Node) Call(provider, capability, args string, more ...string) (app.Task, int) {
 	n.t.Helper()
 	var task app.Task
-	code := n.JSON(&task, append([]string{"delegate", provider, "--capability", capability, "--args", args, "--wait", "30s"}, more...)...)
+	code := n.JSON(&task, append([]string{"delegate", provider, "--capability", capability, "--args", args, "--wait", Patience.String()}, more...)...)
 	return task, code
 }
 
@@ -222,6 +222,3 @@ func Outcome(t app.Task) string {
 	}
 	return fmt.Sprint(out, " ", t.ReceiptVerified)
 }
-
-// Soon is a deadline for what is promised to happen at once.
-const Soon = 5 * time.Second

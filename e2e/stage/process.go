@@ -1,9 +1,10 @@
 package stage
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,20 +145,39 @@ func (o Output) String() string { return fmt.Sprintf("exit %d\n%s%s", o.Code, o.
 func Run(t testing.TB, within time.Duration, c Command) Output {
 	t.Helper()
 	cmd := exec.Command(c.Path, c.Args...)
-	var out, errs bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, Environment(c.Env...), &out, &errs
-	cmd.WaitDelay = time.Second // a daemon it left behind may hold the pipes
+	out, errs := scratch(t), scratch(t)
+	defer out.Close()
+	defer errs.Close()
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, Environment(c.Env...), out, errs
 	Must(t, cmd.Start())
 	late := time.AfterFunc(within, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
+	o := Output{cmd.ProcessState.ExitCode(), content(t, out), content(t, errs)}
 	if !late.Stop() {
-		t.Fatalf("%s %s did not end within %s:\n%s%s", c.Name, strings.Join(c.Args, " "), within, out.String(), errs.String())
+		t.Fatalf("%s %s did not end within %s: %s", c.Name, strings.Join(c.Args, " "), within, o)
 	}
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
+	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%s: %v", c.Name, err)
 	}
-	return Output{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+	return o
+}
+
+// scratch is a file without a name. What a program writes into one is whole when the
+// program has ended; a pipe would be held open by a daemon that it left behind.
+func scratch(t testing.TB) *os.File {
+	t.Helper()
+	f, err := os.CreateTemp("", "anet-e2e-")
+	Must(t, err)
+	Must(t, os.Remove(f.Name()))
+	return f
+}
+
+func content(t testing.TB, f *os.File) string {
+	t.Helper()
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
+	Must(t, err)
+	return string(text)
 }
 
 // Group are the ids of every process below pid, itself first.

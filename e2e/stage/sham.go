@@ -3,6 +3,7 @@ package stage
 import (
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -48,9 +49,10 @@ func NewSham(t testing.TB) *Sham {
 	t.Helper()
 	c, err := identity.NewController(rand.Reader, time.Now())
 	Must(t, err)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	addr := fmt.Sprintf("127.0.0.1:%d", FreePort(t)) // where it can come back to
+	ln, err := net.Listen("tcp", addr)
 	Must(t, err)
-	s := &Sham{URL: "http://" + ln.Addr().String(), AID: c.AID(), kel: c.KEL(), addr: ln.Addr().String(), quit: make(chan struct{})}
+	s := &Sham{URL: "http://" + addr, AID: c.AID(), kel: c.KEL(), addr: addr, quit: make(chan struct{})}
 	s.serve(ln)
 	t.Cleanup(func() { s.become(Healthy); s.server.Close() })
 	return s

@@ -15,16 +15,21 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/anet-hub/anet/shared/testkit"
 )
 
-// Patience is how long a condition may take on a busy machine that runs other
-// tests beside this one. A story that has a tighter promise to hold measures
-// it by itself.
-const Patience = 30 * time.Second
+// Patience is how long a story waits for what has to come.
+const Patience = testkit.Patience
+
+// Stall is how long a busy machine may hold up whatever a story measures. An upper
+// bound is a promise and this: a product that breaks the promise is to be later than
+// both, or the story has to show it by something else than a clock.
+const Stall = 30 * time.Second
 
 // atOnce is how many stories run side by side where -parallel does not say. They wait
 // for one another's starts, for timers and for silence far more than they work, so it
@@ -88,20 +93,49 @@ func Must(t testing.TB, err error) {
 }
 
 // FreePort is a port nobody listens on. It lies below those the system gives
-// to outgoing connections, so that it is still free when a killed hub comes
-// back to it.
+// to outgoing connections, and no other story gets it, so that it is still free when
+// a killed hub comes back to it.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
 		port := 15000 + rand.IntN(15000)
-		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			ln.Close()
+		if claimed(port) && nobodyListens(port) {
 			return port
 		}
 	}
 	t.Fatal("no free port")
 	return 0
+}
+
+// claims hold the ports that were given out, until this process ends. The names of
+// abstract sockets are what the tests of all packages share.
+var claims struct {
+	sync.Mutex
+	held []net.Listener
+}
+
+func claimed(port int) bool {
+	ln, err := net.Listen("unix", fmt.Sprintf("@anet-e2e-port-%d", port))
+	if err != nil {
+		return false
+	}
+	claims.Lock()
+	defer claims.Unlock()
+	claims.held = append(claims.held, ln)
+	return true
+}
+
+// nobodyListens looks while this process starts no other, which would hold the look's
+// own listener until it runs a program.
+func nobodyListens(port int) bool {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return false
+	}
+	ln.Close()
+	return true
 }
 
 // Write puts a file into the folder of a story.

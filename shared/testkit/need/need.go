@@ -29,7 +29,7 @@ func Program(t testing.TB, names ...string) string {
 func Docker(t testing.TB) {
 	t.Helper()
 	docker := Program(t, "docker")
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, docker, "version")
 	var said strings.Builder
