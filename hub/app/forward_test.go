@@ -96,7 +96,7 @@ func TestOneMessageThroughManyProcesses(t *testing.T) {
 	b2.knows(a.self())
 	alice, bob := a.joined("alice"), b.joined("bob")
 	body := letter(bob, bob, 10)
-	var taken, later atomic.Int64
+	var later atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 200 {
 		r := a.signed(alice, "/relay/send", body)
@@ -110,8 +110,7 @@ func TestOneMessageThroughManyProcesses(t *testing.T) {
 			defer resp.Body.Close()
 			switch resp.StatusCode {
 			case http.StatusOK:
-				taken.Add(1)
-			case http.StatusBadGateway: // enough are under way to the peer
+			case http.StatusBadGateway: // enough are under way to the peer: see forward.TestOffersAtOnce
 				later.Add(1)
 			default:
 				t.Errorf("status %d", resp.StatusCode)
@@ -119,8 +118,7 @@ func TestOneMessageThroughManyProcesses(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if t.Logf("%d taken, %d may come again", taken.Load(), later.Load()); taken.Load() < 16 {
-		t.Errorf("only %d were taken", taken.Load())
-	}
+	t.Logf("%d of 200 may come again", later.Load())
+	a.delivers(alice, body, b.hub)
 	b.has(bob, body)
 }

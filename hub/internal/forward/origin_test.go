@@ -178,7 +178,9 @@ func TestOffersAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var most, now atomic.Int64
 		slow := func(context.Context) error {
-			most.Store(max(most.Load(), now.Add(1)))
+			n := now.Add(1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
 			defer now.Add(-1)
 			time.Sleep(500 * time.Millisecond)
 			return nil
