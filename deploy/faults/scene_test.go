@@ -95,7 +95,7 @@ func newScene(t *testing.T, w *town) *scene {
 	t.Cleanup(func() { _ = docker.Close(); hub.Close() })
 	return &scene{
 		engine: newEngine(socket), project: "anet", hub: hub.URL, log: slog.New(slog.DiscardHandler),
-		hold: time.Millisecond, offset: 10 * time.Minute, patience: time.Second, pause: time.Millisecond,
+		hold: time.Millisecond, offset: 10 * time.Minute, patience: time.Minute, pause: time.Millisecond,
 	}
 }
 
