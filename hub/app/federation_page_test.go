@@ -15,7 +15,7 @@ import (
 // with what to do in the sentence.
 var operatorsOwn = []string{
 	"peer_unknown", "peer_known", "peer_endpoint_taken", "peer_name_taken", "peer_name_invalid", "peer_aid_invalid",
-	"peer_endpoint_invalid", "peer_is_self", "peer_unchanged", "peer_in_file", "peers_file_invalid", "hub_identity_missing",
+	"peer_endpoint_invalid", "peer_is_self", "peer_unchanged", "peer_in_file", "peer_in_debt", "more_than_owed", "peers_file_invalid", "hub_identity_missing",
 }
 
 // The page on federation says what to do about every failure between hubs: what
