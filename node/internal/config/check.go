@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/anet-hub/anet/shared/capability"
+	"github.com/anet-hub/anet/shared/card/adp"
 	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/task"
 	"github.com/anet-hub/anet/shared/wire"
@@ -60,19 +61,28 @@ func (c *Config) check(r report) {
 }
 
 // checkGateway holds what is sold through the gateway to being sellable there: for
-// a price, to everybody, with a place to take the vouchers.
+// a price, to everybody, with a place to take the vouchers. What the card of prices
+// cannot say would keep the node from being registered at all.
 func (c *Config) checkGateway(r report) {
+	sold := 0
 	for i, s := range c.services() {
+		if !s.Gateway {
+			continue
+		}
+		sold++
 		p := at("/modules/service/capabilities", i, "gateway")
 		_, public := c.Public(s.ID)
 		switch {
-		case !s.Gateway:
 		case s.Price == 0:
 			r(p, "capability %q has no price to be sold for", s.ID)
+		case s.Price > adp.MaxPrice:
+			r(p, "nothing is sold through the gateway for more than %d credits", uint64(adp.MaxPrice))
 		case !public:
 			r(p, "the gateway sells to everybody: put %q into inbound.public_capabilities", s.ID)
 		case c.Modules.X402 == nil:
 			r(p, "what the gateway sells is redeemed at this node: say where, in modules.x402")
+		case sold == adp.MaxSkills+1:
+			r(p, "the gateway sells at most %d capabilities of one node", adp.MaxSkills)
 		}
 	}
 }

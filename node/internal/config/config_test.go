@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -94,6 +95,17 @@ func TestDefaultsAreClosed(t *testing.T) {
 	}
 }
 
+// forSale is a node that sells n capabilities through the gateway.
+func forSale(n int, price uint64) string {
+	var public, sold []string
+	for i := range n {
+		public = append(public, fmt.Sprintf(`{"id":"a%d"}`, i))
+		sold = append(sold, fmt.Sprintf(`{"id":"a%d","url":"unix:///a","price":%d,"gateway":true}`, i, price))
+	}
+	return `{"inbound":{"public_capabilities":[` + strings.Join(public, ",") + `]},"modules":{"x402":{"listen":"127.0.0.1:1","url":"https://a/r"},` +
+		`"service":{"capabilities":[` + strings.Join(sold, ",") + `]}}}`
+}
+
 func TestProblemsSayWhereAndWhat(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"misspelt key", "{\n  \"hub_ur\": \"https://h\"\n}", `2:3: unknown key "hub_ur" in the file; did you mean "hub_url"?`},
@@ -109,6 +121,8 @@ func TestProblemsSayWhereAndWhat(t *testing.T) {
 		{"gateway without a price", service(`"url":"unix:///a","gateway":true`), "has no price to be sold for"},
 		{"gateway, not public", service(`"url":"unix:///a","price":1,"gateway":true`), "inbound.public_capabilities"},
 		{"gateway without a place", `{"inbound":{"public_capabilities":[{"id":"a"}]},"modules":{"service":{"capabilities":[{"id":"a","url":"unix:///a","price":1,"gateway":true}]}}}`, "say where, in modules.x402"},
+		{"gateway at a price that no card says", forSale(1, 1<<53), "for more than 9007199254740991 credits"},
+		{"gateway with more than a card has room for", forSale(51, 1), "at most 50 capabilities"},
 		{"a price beyond all", service(`"url":"unix:///a","price":9223372036854775808`), "price must be below 2^63"},
 		{"a limit beyond all", `{"payments":{"daily_max":9223372036854775808}}`, "1:26: daily_max must be below 2^63"},
 		{"a limit below zero", `{"payments":{"daily_max":-1}}`, "daily_max: want a whole number of at least 0"},

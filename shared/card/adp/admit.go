@@ -51,7 +51,7 @@ func (c *Card) wellFormed() error {
 		return card.Refuse(Malformed, "the card names no subject or no signer")
 	case c.Envelope.Alg != alg || c.Envelope.Sig == "":
 		return card.Refuse(Malformed, "the card has no EdDSA signature")
-	case len(c.Name) > maxName || len(c.Description) > maxDescription || len(c.Skills) > maxSkills:
+	case len(c.Name) > maxName || len(c.Description) > maxDescription || len(c.Skills) > MaxSkills:
 		return card.Refuse(Malformed, "name, description or skills are too long")
 	case max(c.Seq, c.IssuedAt, c.NotBefore, c.Envelope.KeySeq) > maxInteger:
 		return card.Refuse(Malformed, "a number is beyond 2^53")

@@ -23,11 +23,14 @@ const (
 	MaxBytes       = 65_536
 	maxName        = 128
 	maxDescription = 4096
-	maxSkills      = 50
+	MaxSkills      = 50 // so many capabilities can be sold
 
 	// maxInteger is the largest number every JSON reader keeps whole. Beyond it
 	// several sequences would share one signature.
 	maxInteger = 1<<53 - 1
+
+	// MaxPrice is the most that a capability can be sold for.
+	MaxPrice = maxInteger
 )
 
 const (
