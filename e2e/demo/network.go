@@ -68,10 +68,13 @@ func (n *network) start(ctx context.Context) error {
 	return n.startNode(ctx, n.caller)
 }
 
+// data is the folder of the hub's data.
+func (n *network) data() string { return filepath.Join(n.hubDir, "data") }
+
 func (n *network) startHub(ctx context.Context) (err error) {
 	say("a hub, on a PostgreSQL of its own")
 	n.hub, err = start("hub", filepath.Join(n.hubDir, "hub.log"), filepath.Join(n.bin, "anet-hub"),
-		"serve", "--listen", n.listen, "--public-url", publicURL, "--data-dir", filepath.Join(n.hubDir, "data"))
+		"serve", "--listen", n.listen, "--public-url", publicURL, "--data-dir", n.data())
 	if err != nil {
 		return err
 	}
@@ -231,10 +234,16 @@ As the node "caller":
   anet delegate %s --capability text.digest --args '{"text":"hello"}' --wait 30s
 
 The node "provider", whose config.json says what is served, lies in
-%s. To stop everything and remove its folders:
+%s.
+
+As the operator of the hub, with the PATH from above:
+
+  anet-hub credit audit --data-dir %s
+
+To stop everything and remove its folders:
 
   sh %s
-`, n.url, n.bin, n.caller.dir, id, n.provider.dir, stop)
+`, n.url, n.bin, n.caller.dir, id, n.provider.dir, n.data(), stop)
 	return nil
 }
 

@@ -208,7 +208,7 @@ func (n *network) request(ctx context.Context, url string, more ...string) (r re
 // audit has the hub's operator recompute everything.
 func (n *network) audit(ctx context.Context) error {
 	fmt.Println("$ anet-hub credit audit")
-	cmd := exec.CommandContext(ctx, filepath.Join(n.bin, "anet-hub"), "credit", "audit", "--data-dir", filepath.Join(n.hubDir, "data"))
+	cmd := exec.CommandContext(ctx, filepath.Join(n.bin, "anet-hub"), "credit", "audit", "--data-dir", n.data())
 	cmd.Env, cmd.Stderr = environment(), os.Stderr
 	out, err := cmd.Output()
 	fmt.Print(string(out))

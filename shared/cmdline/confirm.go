@@ -30,7 +30,7 @@ func Confirm(ctx context.Context, in io.Reader, notes io.Writer, yes bool, quest
 	if strings.EqualFold(strings.TrimSpace(answer), "yes") {
 		return nil
 	}
-	return errs.New(errs.Conflict, "not_confirmed", "nothing was changed")
+	return errs.New(errs.Conflict, "not_confirmed", "nothing was changed: only the word yes goes on")
 }
 
 // YesFlag adds the flag for Confirm.

@@ -135,6 +135,9 @@ which counts once.`
 }
 
 func (p *Program) clear(ctx context.Context, j *job, s peers.Standing, plan clearPlan, agreed consent) error {
+	if err := j.Credits.Statable(ctx, s.AID, plan.Amount, plan.Reference); err != nil {
+		return err
+	}
 	goOn, err := p.agreed(ctx, agreed, plan, plan.text, fmt.Sprintf("State to %s that %d credits were paid?", s.Name, plan.Amount))
 	if err != nil || !goOn {
 		return err

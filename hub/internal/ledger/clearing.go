@@ -165,6 +165,33 @@ func badDischarge(why string) *errs.Error {
 
 var validReference = regexp.MustCompile(`^[A-Za-z0-9._-]{0,64}$`)
 
+// Statable reports whether this hub could state to a peer that it paid so much, so that
+// nobody is asked to agree to what is refused then.
+func (l *Ledger) Statable(ctx context.Context, peer string, amount uint64, reference string) error {
+	if err := payment.CheckAmount(amount); err != nil {
+		return err
+	}
+	if !validReference.MatchString(reference) {
+		return errs.New(errs.Invalid, "reference_invalid", "a reference has up to 64 letters, digits, dots, - and _").In("reference")
+	}
+	due := uint64(0)
+	all, err := l.Store.Debts(ctx)
+	for _, d := range all {
+		if d.Hub == peer {
+			due = d.Due
+		}
+	}
+	if err == nil && amount > due {
+		err = MoreThanDue(due)
+	}
+	return err
+}
+
+// MoreThanDue is the failure of a statement beyond what this hub owes.
+func MoreThanDue(due uint64) error {
+	return errs.New(errs.Invalid, "more_than_due", "this hub owes that one %d credits; it is the hub that owes that states what it paid: anet-hub credit due", due).In("amount")
+}
+
 // Clear states to a peer that a part of what this hub owes it was paid off, and
 // tells what is still due. One that was under way is brought to its end instead, as
 // long as it is of the same amount.
@@ -173,11 +200,8 @@ func (l *Ledger) Clear(ctx context.Context, peer string, amount uint64, referenc
 	if err != nil {
 		return 0, err
 	}
-	if err := payment.CheckAmount(amount); err != nil {
+	if err := l.Statable(ctx, peer, amount, reference); err != nil {
 		return 0, err
-	}
-	if !validReference.MatchString(reference) {
-		return 0, errs.New(errs.Invalid, "reference_invalid", "a reference has up to 64 letters, digits, dots, - and _").In("reference")
 	}
 	d, err := l.statement(hub, peer, amount, reference)
 	if err != nil {

@@ -165,7 +165,7 @@ func (s *Ledger) Prepare(ctx context.Context, d ledger.Discharge) (kept ledger.D
 			return err
 		}
 		if d.Amount > left.Due {
-			return errs.New(errs.Invalid, "more_than_due", "this hub owes that one %d credits; it is the hub that owes that states what it paid", left.Due).In("amount")
+			return ledger.MoreThanDue(left.Due)
 		}
 		kept = d
 		_, err = tx.Exec(ctx, `

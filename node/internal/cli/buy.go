@@ -19,6 +19,7 @@ import (
 	"github.com/anet-hub/anet/shared/codec"
 	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/payment"
+	"github.com/anet-hub/anet/shared/task"
 )
 
 // buying is one run of voucher buy.
@@ -135,7 +136,7 @@ func (b *buyer) pay(ctx context.Context) (*voucher.Kept, error) {
 	defer cancel()
 	d, q, err := voucher.NewLine().Quote(ask, b.deal)
 	if err != nil {
-		return nil, err
+		return nil, ofAnotherHub(err)
 	}
 	q, amount, err := oneOption(q)
 	if err != nil {
@@ -149,13 +150,29 @@ func (b *buyer) pay(ctx context.Context) (*voucher.Kept, error) {
 	question := fmt.Sprintf("Pay %s to %s for a call of %s?", credits(amount), d.Seller, quoted(d.Capability))
 	a, err := b.sign(ctx, c, q, amount, question, b.yes, b.agent)
 	if err != nil {
-		return nil, err
+		return nil, ofAnotherHub(err)
 	}
 	return voucher.Keep(b.dir, voucher.Kept{
 		URL: d.At.String(), Seller: d.Seller, Capability: d.Capability,
 		Payment: a.Header, Transaction: a.Transaction, Amount: a.Amount, Signed: b.Now(), Expires: a.Expires,
 	})
 }
+
+// ofAnotherHub says how a call is bought that no gateway sells to this node. Clearing
+// is of no help there: a gateway quotes credits of its own ledger alone.
+func ofAnotherHub(err error) error {
+	const instead = "a gateway sells for agents of its own hub, for credits of that hub; call one of another hub with anet delegate AID --capability ID --pay"
+	switch {
+	case errs.Is(err, string(task.RailNotPayable)):
+		return errs.New(errs.Forbidden, string(task.RailNotPayable), "the gateway takes no credits of this node's hub, and nothing was signed; %s", instead)
+	case errs.Is(err, agentUnknown):
+		return errs.New(errs.Forbidden, agentUnknown, "%s; %s", errs.As(err).Message, instead)
+	}
+	return err
+}
+
+// agentUnknown is a gateway's word for who is not registered at its hub.
+const agentUnknown = "agent_unknown"
 
 // collect gets the voucher for a payment and prints it. lapsed says that the payment
 // moved nothing and can be of no use to anybody any more.
@@ -228,6 +245,6 @@ func (b *buyer) showVoucher(v voucher.Voucher, sold voucher.Sold, receipt string
 		return err
 	}
 	b.note("bought for %s: a call of %s, until %s; the hub's receipt is %s", credits(v.Amount), quoted(v.Capability), clock(v.Ends()), receipt)
-	b.note("have it done: anet voucher redeem VOUCHER --args JSON")
+	b.note("have it done: anet voucher redeem --file FILE --args JSON, with what was printed in the file; - reads it from stdin")
 	return nil
 }

@@ -47,7 +47,7 @@ for at a terminal.
 
   auto      paid without anybody's word, one call at a time
   agent     paid on the word of a program that uses this node: one call, one day
-  explicit  paid by a person: anet pay, anet delegate --pay
+  explicit  paid by a person: anet pay, delegate --pay, authorize, voucher buy
   daily     all of it together, in a day of UTC
 
 What no person pays goes to agents on the list of payees only (anet payees), unless

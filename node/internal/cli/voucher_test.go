@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anet-hub/anet/shared/codec"
+	"github.com/anet-hub/anet/shared/errs"
 	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/testkit"
 )
@@ -153,5 +154,18 @@ func TestVoucherBuyIsCheckedFirst(t *testing.T) {
 		if _, says := p.wants(tt.code, append([]string{"voucher", "buy"}, strings.Fields(tt.args)...)...); !strings.Contains(says, tt.says) {
 			t.Errorf("%s: says %q, want %q", tt.args, says, tt.says)
 		}
+	}
+}
+
+// Clearing between hubs is of no help at a gateway, so that is not what is said there.
+func TestWhatNoGatewaySellsIsCalledInstead(t *testing.T) {
+	for _, reason := range []string{"rail_not_payable", "agent_unknown"} {
+		err := ofAnotherHub(errs.New(errs.Forbidden, reason, "why"))
+		if !errs.Is(err, reason) || errs.KindOf(err) != errs.Forbidden || !strings.Contains(err.Error(), "anet delegate AID") {
+			t.Errorf("%s becomes %v", reason, err)
+		}
+	}
+	if err := ofAnotherHub(errs.New(errs.Forbidden, "not_sold_here", "why")); err.Error() != "why" {
+		t.Errorf("a call that nobody sells becomes %v", err)
 	}
 }
