@@ -12,6 +12,7 @@ import (
 	"github.com/anet-hub/anet/hub/internal/directory/directorytest"
 	"github.com/anet-hub/anet/hub/internal/ledger"
 	"github.com/anet-hub/anet/hub/internal/ledger/ledgertest"
+	"github.com/anet-hub/anet/shared/identity"
 	"github.com/anet-hub/anet/shared/payment"
 	"github.com/anet-hub/anet/shared/testkit"
 )
@@ -241,4 +242,38 @@ func TestAPeersWordsAreHeldToWhatWasSigned(t *testing.T) {
 		t.Errorf("a reason of its own: %+v, %v", s, err)
 	}
 	b.balanced()
+}
+
+// J.6: a statement counts where the hub that owes made it to this one, and says when.
+func TestStatementsThatDoNotCount(t *testing.T) {
+	u := newUnion(t, 1)
+	b, peer, third := u.banks[0], u.banks[1].key, testkit.Agent(t, 3)
+	b.mustSettle(ledgertest.Pay(u.members[1][0].Key, u.members[0][0].AID(), peer.AID(), 20, b.clock.now()))
+	for _, c := range []struct {
+		why, want string
+		change    func(*payment.Receipt)
+	}{
+		{"of another hub", "receipt_invalid", func(r *payment.Receipt) { r.Payer = third.AID() }},
+		{"to another hub", "receipt_invalid", func(r *payment.Receipt) { r.PayTo = third.AID() }},
+		{"on another ledger", "receipt_invalid", func(r *payment.Receipt) { r.Network = payment.Network(third.AID()) }},
+		{"without an id", "receipt_invalid", func(r *payment.Receipt) { r.AuthID = "" }},
+		{"with an id of two lines", "receipt_invalid", func(r *payment.Receipt) { r.AuthID = "clear:\n" }},
+		{"of nothing", "receipt_invalid", func(r *payment.Receipt) { r.Amount = 0 }},
+		{"without a time", "receipt_invalid", func(r *payment.Receipt) { r.SettleAt = 0 }},
+		{"as it should be", "", func(*payment.Receipt) {}},
+	} {
+		r := payment.Receipt{AuthID: "clear:1", Payer: peer.AID(), PayTo: b.key.AID(), Amount: 5, Network: payment.Network(peer.AID()),
+			SettleAt: uint64(b.clock.now().UnixMilli())}
+		c.change(&r)
+		signed, _, err := identity.SignObject(peer, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.TakeDischarge(t.Context(), peer.AID(), signed); testkit.Reason(err) != c.want {
+			t.Errorf("%s: %v, want %q", c.why, err, c.want)
+		}
+		if want := map[bool]uint64{true: 15, false: 20}[c.want == ""]; u.debt(0).Owed != want {
+			t.Errorf("%s: %d are owed, want %d", c.why, u.debt(0).Owed, want)
+		}
+	}
 }
