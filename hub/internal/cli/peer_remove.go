@@ -34,8 +34,9 @@ func (p *Program) peerRemove() *cobra.Command {
 	agreed.flags(c)
 	c.Flags().BoolVar(&leaveDebt, "leave-debt", false, "take it out though credits are owed: nobody can clear them before it is a peer again")
 	c.Long = `Remove forgets the peer and what it taught: its agents leave the lists, and nothing
-goes to or from it. What keeps an older card from coming back stays. To stop it for
-a while, pause it.
+goes to or from it; payments across with it end, and have to be allowed again for one
+that comes back. What keeps an older card from coming back stays. To stop it for a
+while, pause it.
 
 Credits that the peer owes this hub, or is owed, can be cleared with a peer alone, so
 one in debt is not taken out unless told --leave-debt. They stay in the books then,

@@ -104,7 +104,11 @@ func (s *Peers) Remove(ctx context.Context, id int64, leaveDebt bool, act audit.
 		if err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `DELETE FROM peer WHERE id = @id`, pgx.NamedArgs{"id": id})
+		// Whoever is a peer again has to be trusted with credits again, too.
+		tag, err := tx.Exec(ctx, `
+			WITH gone AS (DELETE FROM peer WHERE id = @id RETURNING aid),
+			     shut AS (UPDATE clearing SET is_open = false FROM gone WHERE clearing.aid = gone.aid)
+			SELECT aid FROM gone`, pgx.NamedArgs{"id": id})
 		switch {
 		case err != nil:
 			return fmt.Errorf("remove a peer: %w", err)

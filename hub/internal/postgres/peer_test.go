@@ -213,6 +213,21 @@ func TestPeersAreClaimedOnce(t *testing.T) {
 	}
 }
 
+// Whoever was taken out and comes back is not trusted with credits as before.
+func TestRemovingAPeerEndsPaymentsAcrossWithIt(t *testing.T) {
+	s := peerTable(t, "one", "two")
+	if _, err := s.pool.Exec(t.Context(), `INSERT INTO clearing (aid, is_open, most) VALUES ('aid-one', true, 100), ('aid-two', true, 100)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Remove(t.Context(), s.named(t, "two").ID, false, did("peer.remove")); err != nil {
+		t.Fatal(err)
+	}
+	debts, err := NewLedger(s.pool, nil).Debts(t.Context())
+	if err != nil || len(debts) != 2 || !debts[0].Open || debts[1].Open {
+		t.Errorf("it left %+v, %v, want payments across with the one that stayed", debts, err)
+	}
+}
+
 // Credits that are owed either way can be cleared with a peer alone: it does not go
 // unnoticed with them, and nothing of it is forgotten by the attempt.
 func TestAPeerInDebtStays(t *testing.T) {
