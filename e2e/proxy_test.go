@@ -59,9 +59,9 @@ func TestBigBodiesMeetTheSameLimitBehindAProxy(t *testing.T) {
 		{"lists 100,000 deep", []byte(strings.Repeat("[", 100_000))},
 	}
 	behind(t, hub.Hub, func(t *testing.T, p *stage.Proxy, http2 bool) {
-		through := p.Through(t, alice, http2)
+		through, direct := p.Through(t, alice, http2), alice.In(t)
 		for _, tt := range bodies {
-			want := alice.Do(wire.ActionSend, "/relay/send", tt.body)
+			want := direct.Do(wire.ActionSend, "/relay/send", tt.body)
 			for how, got := range map[string]stage.Answer{
 				"":           through.Do(wire.ActionSend, "/relay/send", tt.body),
 				" in chunks": chunked(t, through, tt.body),

@@ -51,6 +51,13 @@ func (a *Agent) At(h *Hub) *Agent {
 	return &other
 }
 
+// In is the same agent in a part of its test.
+func (a *Agent) In(t testing.TB) *Agent {
+	other := *a
+	other.t = t
+	return &other
+}
+
 // Answer is what a hub said.
 type Answer struct {
 	Status int

@@ -42,7 +42,7 @@ func (p *Proxy) Client(t testing.TB, http2 bool) *http.Client {
 
 // Through is an agent that reaches its hub through the proxy.
 func (p *Proxy) Through(t testing.TB, a *Agent, http2 bool) *Agent {
-	other := a.At(p.Hub)
+	other := a.At(p.Hub).In(t)
 	other.HTTP = p.Client(t, http2)
 	return other
 }

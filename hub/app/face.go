@@ -69,7 +69,7 @@ func (f *faces) show(h *hub, log *slog.Logger) (run []func() error) {
 // read and written.
 func server(h http.Handler, log *slog.Logger) *http.Server {
 	s := &http.Server{
-		Handler:           h,
+		Handler:           linger(h),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
