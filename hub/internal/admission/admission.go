@@ -76,7 +76,8 @@ func (l *Limiter) Take(key string) error {
 // returns it.
 func (l *Limiter) Reserve(key string) (giveBack func(), err error) {
 	now := l.now()
-	r := l.bucket(key, now).ReserveN(now, 1)
+	b := l.bucket(key, now)
+	r := b.ReserveN(now, 1)
 	if !r.OK() {
 		return nil, l.refusal(time.Minute)
 	}
@@ -84,7 +85,9 @@ func (l *Limiter) Reserve(key string) (giveBack func(), err error) {
 		r.CancelAt(now)
 		return nil, l.refusal(d)
 	}
-	return func() { r.CancelAt(now) }, nil
+	// Cancelling would return the less the more tokens were taken since, and nothing
+	// after a while.
+	return func() { b.ReserveN(l.now(), -1) }, nil
 }
 
 // Peek is what Take would say, without taking anything: a key may be a mere

@@ -98,6 +98,31 @@ func TestReservedTokensCanBeGivenBack(t *testing.T) {
 	}
 }
 
+// However many are under way at once, and however long: who gives back all pays nothing,
+// and gets no more than there was.
+func TestTokensGivenBackLateAreWhole(t *testing.T) {
+	c := &clock{time.Unix(1_800_000_000, 0)}
+	l := NewLimiter(3000, 50, "r", c.now)
+	var underWay []func()
+	for i := range 10_000 {
+		giveBack, err := l.Reserve("a")
+		if err != nil {
+			t.Fatalf("the %dth is refused: %v", i, err)
+		}
+		if underWay = append(underWay, giveBack); len(underWay) > 40 {
+			underWay[0]()
+			underWay = underWay[1:]
+		}
+		c.t = c.t.Add(time.Millisecond)
+	}
+	for _, giveBack := range underWay {
+		giveBack()
+	}
+	if q := l.Quota("a"); q.Left != 50 {
+		t.Errorf("%d are left, want all 50", q.Left)
+	}
+}
+
 // A client can tell from a policy and what is left of it when it may go on.
 func TestQuota(t *testing.T) {
 	c := &clock{time.Unix(1_800_000_000, 0)}
