@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -71,6 +72,8 @@ func flood(workers int, d time.Duration, do func(worker int) error) (perSecond f
 
 // pace asks at a given rate whatever the answers do, and gives how long each
 // took from the moment it was due: a slow answer is not made up for by asking less.
+// Each is due at some moment within its turn. In step, two rates of which one is a
+// multiple of the other would meet at every beat, or never.
 func pace(workers int, d time.Duration, perSecond float64, do func(worker int) error) ([]time.Duration, error) {
 	var g errgroup.Group
 	every := time.Duration(float64(workers) / perSecond * float64(time.Second))
@@ -78,8 +81,9 @@ func pace(workers int, d time.Duration, perSecond float64, do func(worker int) e
 	start := time.Now()
 	for w := range workers {
 		g.Go(func() error {
-			due := start.Add(every * time.Duration(w) / time.Duration(workers))
-			for ; due.Sub(start) < d; due = due.Add(every) {
+			turn := start.Add(every * time.Duration(w) / time.Duration(workers))
+			for ; turn.Sub(start) < d; turn = turn.Add(every) {
+				due := turn.Add(rand.N(every / time.Duration(workers)))
 				time.Sleep(time.Until(due))
 				if err := do(w); err != nil {
 					return err

@@ -38,7 +38,7 @@ func TestPaceCountsFromWhenItWasDue(t *testing.T) {
 	if err != nil || len(took) != 10 {
 		t.Fatalf("%d answers (%v), want 10", len(took), err)
 	}
-	if took[1] < 30*time.Millisecond {
-		t.Errorf("the answer behind a slow one took %s from when it was due, want 40 ms", took[1])
+	if took[1] < 25*time.Millisecond {
+		t.Errorf("the answer behind a slow one took %s from when it was due, want 30 ms and more", took[1])
 	}
 }
