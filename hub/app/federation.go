@@ -80,14 +80,17 @@ func (a *App) tellLeftDebts(ctx context.Context) error {
 		return err
 	}
 	known, err := postgres.NewPeers(a.data.DB.Pool).Peers(ctx)
+	if err != nil {
+		return err
+	}
 	for _, d := range debts {
 		peer := slices.ContainsFunc(known, func(p peers.Peer) bool { return p.AID == d.Hub })
-		if err == nil && !peer && d.Owed+d.Due > 0 {
+		if !peer && (d.Owed > 0 || d.Due > 0) {
 			a.log.Warn("credits are owed between this hub and one that is no peer: nobody can clear them before it is a peer again",
 				"hub", d.Hub, "it_owes", d.Owed, "we_owe", d.Due)
 		}
 	}
-	return err
+	return nil
 }
 
 const maxPeersFile = 1 << 20 // a larger file is surely another one

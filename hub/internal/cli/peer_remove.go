@@ -64,12 +64,8 @@ func (p *Program) viewRemoval(ctx context.Context, j *job, s peers.Standing) (v 
 	for _, s := range streams {
 		v.Entries += s.Entries
 	}
-	debts, err := j.Credits.Debts(ctx)
-	for _, d := range debts {
-		if d.Hub == s.AID {
-			v.Owed, v.Due = d.Owed, d.Due
-		}
-	}
+	d, err := j.Credits.Debt(ctx, s.AID)
+	v.Owed, v.Due = d.Owed, d.Due
 	return v, err
 }
 

@@ -83,6 +83,11 @@ func (l *Ledger) debt(ctx context.Context, hub string) (Debt, error) {
 	if _, proven := l.Peers.History(hub); !proven {
 		return Debt{}, nil
 	}
+	return l.Debt(ctx, hub)
+}
+
+// Debt is how this hub stands with another; zero where there never was anything.
+func (l *Ledger) Debt(ctx context.Context, hub string) (Debt, error) {
 	all, err := l.Store.Debts(ctx)
 	for _, d := range all {
 		if d.Hub == hub {
@@ -174,15 +179,9 @@ func (l *Ledger) Statable(ctx context.Context, peer string, amount uint64, refer
 	if !validReference.MatchString(reference) {
 		return errs.New(errs.Invalid, "reference_invalid", "a reference has up to 64 letters, digits, dots, - and _").In("reference")
 	}
-	due := uint64(0)
-	all, err := l.Store.Debts(ctx)
-	for _, d := range all {
-		if d.Hub == peer {
-			due = d.Due
-		}
-	}
-	if err == nil && amount > due {
-		err = MoreThanDue(due)
+	d, err := l.Debt(ctx, peer)
+	if err == nil && amount > d.Due {
+		err = MoreThanDue(d.Due)
 	}
 	return err
 }
